@@ -1,0 +1,63 @@
+# Every target sets up what it needs in .venv and then goes; `make` alone lists the targets.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+# The test workers already fill the cores: one BLAS/OpenMP thread in each of them.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help run test lint format bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+run: $(VENV)/.stamp-run ## set up, then run the quickstart
+	$(BIN)/krein quickstart
+
+test: lint ## set up, then lint, type check and run all tests and docstring examples
+	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+
+lint: $(VENV)/.stamp-dev ## ruff (rules and format) and mypy, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.stamp-dev ## rewrite the sources: ruff's safe fixes and its format
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.stamp-run ## run the benchmarks (speed, then quality)
+	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/quality.py
+
+clean: ## remove .venv, caches and build products
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* htmlcov
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# The stamps make a second call instant; a change of pyproject.toml installs anew.
+
+$(VENV)/.stamp-venv:
+	@command -v "$(PYTHON)" >/dev/null || { \
+	  echo "krein needs Python 3.11 or newer, and '$(PYTHON)' was not found;" \
+	       "name one with: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "krein needs Python 3.11 or newer, and '$(PYTHON)' is" \
+	       "$$("$(PYTHON)" --version 2>&1); name another with: make PYTHON=/path/to/python3" >&2; \
+	  exit 1; }
+	"$(PYTHON)" -m venv --clear $(VENV)
+	$(PIP) install --quiet --upgrade pip
+	@touch $@
+
+$(VENV)/.stamp-run: pyproject.toml $(VENV)/.stamp-venv
+	$(PIP) install --quiet -e '.[all]'
+	@touch $@
+
+# The test set-up contains that of `make run`, hence both stamps.
+$(VENV)/.stamp-dev: pyproject.toml $(VENV)/.stamp-venv
+	$(PIP) install --quiet -e '.[all,dev]'
+	@touch $(VENV)/.stamp-run $@
