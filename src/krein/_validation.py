@@ -1,0 +1,98 @@
+"""Small checks shared by kernels, measures and samplers; each failure is one sentence."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Rows count as unit rows within this distance of norm 1: float32 data normalised in float32
+# are off by 1e-7, data rounded to three digits by 1e-3 and those are not on the sphere.
+UNIT_TOLERANCE = 1e-4
+
+
+def check_positive(owner: object, name: str, value: Any) -> float:
+    """Return `value` as a float if it is a finite number above zero, else raise."""
+    ok = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not ok or not np.isfinite(value) or value <= 0:
+        raise ValueError(
+            f"{type(owner).__name__} needs {name} to be a finite number above 0, got {value!r}."
+        )
+    return float(value)
+
+
+def check_finite(owner: object, name: str, value: Any) -> float:
+    """Return `value` as a float if it is a finite number, else raise."""
+    if not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise ValueError(
+            f"{type(owner).__name__} needs {name} to be a finite number, got {value!r}."
+        )
+    return float(value)
+
+
+def check_degree(owner: object, value: Any) -> int:
+    """Return a degree as an int if it is a whole number of at least 0, else raise."""
+    number = float(value) if isinstance(value, numbers.Real) else -1.0
+    if not number.is_integer() or number < 0:
+        raise ValueError(
+            f"{type(owner).__name__} needs degree to be a whole number ≥ 0, got {value!r}."
+        )
+    return int(number)
+
+
+def check_choice(owner: object, name: str, value: Any, choices: tuple) -> Any:
+    """Return `value` if it is one of `choices`, else raise a sentence listing them."""
+    if value not in choices:
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(
+            f"{type(owner).__name__} needs {name} to be one of {listed}, got {value!r}."
+        )
+    return value
+
+
+def check_vector(owner: object, name: str, value: Any, dim: int) -> NDArray[np.floating]:
+    """Return `value` as a finite vector of length `dim`; a scalar is repeated."""
+    vector = np.asarray(value, dtype=float)
+    if vector.ndim == 0:
+        vector = np.full(dim, float(vector))
+    if vector.shape != (dim,) or not np.all(np.isfinite(vector)):
+        raise ValueError(
+            f"{type(owner).__name__} needs {name} to be a finite number, or one for each of the "
+            f"data's {dim} columns, got {value!r}."
+        )
+    return vector
+
+
+def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
+    """Raise if a row's norm differs from 1 by more than `UNIT_TOLERANCE`."""
+    off = np.abs(norms - 1) > UNIT_TOLERANCE
+    if np.any(off):
+        row = int(np.argmax(off))
+        raise ValueError(
+            f"{type(owner).__name__} is defined on unit rows, but row {row} has norm "
+            f"{float(norms[row]):.4g}. {cure}"
+        )
+
+
+class ByValue:
+    """Equality by type and attributes, for objects that hold arrays."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = vars(self), vars(other)
+        return mine.keys() == theirs.keys() and all(
+            np.array_equal(mine[name], theirs[name]) for name in mine
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Turn scikit-learn's `random_state` into the Generator that is passed down."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint64))
+    return np.random.default_rng(random_state)

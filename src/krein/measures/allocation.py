@@ -1,0 +1,66 @@
+"""How a measure's parts share the frequencies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+N_DIFFERENCES = 256
+N_PILOT_BLOCKS = 32
+
+
+def scores(
+    measure: Any, sampler: Any, rng: np.random.Generator, X: NDArray | None
+) -> NDArray[np.floating]:
+    """Neyman's scores: each part's standard deviation per frequency.
+
+    With data, the deviation of ``Re a h(ω) exp(i ω·Δ)`` over pilot *blocks* drawn by the sampler
+    itself, at differences Δ of random pairs of rows: a part that is nearly constant on the data,
+    or that orthogonal blocks integrate almost exactly, scores next to nothing. Without data, its
+    mass.
+    """
+    masses = np.array([part.total_mass for part in measure.parts])
+    if X is None or len(masses) == 1 or len(X) < 2:
+        return masses
+    pairs = rng.integers(len(X), size=(2, N_DIFFERENCES))
+    differences = X[pairs[0]] - X[pairs[1]]
+    deviations = []
+    for part in measure.parts:
+        block = part.law.canonical_dim
+        points = np.concatenate([sampler.points(block, block, rng) for _ in range(N_PILOT_BLOCKS)])
+        frequencies = part.law.transport(points)
+        waves = np.exp(1j * (frequencies @ differences.T)) * part.weight(frequencies)[:, None]
+        means = waves.real.reshape(N_PILOT_BLOCKS, block, -1).mean(axis=1)
+        deviations.append(np.sqrt(block * means.var(axis=0, ddof=1).mean()))
+    # A part without variance still needs one frequency; a floor keeps its score above zero.
+    return np.maximum(deviations, 1e-6 * masses.sum())
+
+
+def allocate(
+    scores: NDArray, n: int, block: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
+    """Split n frequencies in proportion to `scores`, at least one each, in whole blocks if large.
+
+    Returns
+    -------
+    counts : ndarray of int
+        Frequencies per part; they add up to n.
+    factors : ndarray of float
+        What each part's weights are multiplied by: 1/n_i. With fewer frequencies than parts the
+        parts are drawn at random instead, and the factor keeps the estimate unbiased.
+    """
+    chances = scores / scores.sum()
+    if n < len(scores):
+        return rng.multinomial(n, chances), 1 / (n * chances)
+    wanted = chances * n
+    rounded = np.where(wanted >= block, np.round(wanted / block) * block, np.round(wanted))
+    counts = np.maximum(1, rounded).astype(np.intp)
+    while (excess := counts.sum() - n) != 0:
+        # The part that can best spare (or use) them settles the rounding.
+        i = int(np.argmax(counts - wanted if excess > 0 else wanted - counts))
+        if excess > 0 and counts[i] == 1:
+            i = int(np.argmax(counts))
+        counts[i] -= np.sign(excess)
+    return counts, 1 / counts

@@ -1,0 +1,238 @@
+"""Measures on the sphere: the rotation-invariant twin of the measures on R^d.
+
+A dot-product kernel on unit rows is ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)`` with the Legendre
+polynomials of the dimension, ``P_ℓ(1) = 1``; signs are allowed and the mass is ``Σ|λ_ℓ|``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import comb
+
+from ..atoms import ZonalAtoms
+from ..samplers import PointSampler, Sampler, as_sampler
+from .allocation import allocate
+from .laws import N_TABLE
+from .programme import chebyshev_grid, sweep
+
+MAX_DEGREE = 40
+N_GRID = 200
+# Degrees 0 and 1 are features that need no sampling: the constant and x itself.
+EXACT_DEGREES = 2
+
+
+def legendre(dim: int, max_degree: int, t: NDArray) -> NDArray[np.floating]:
+    """``P_0(t), …, P_L(t)`` of dimension `dim`, shape (L + 1, *t.shape), by the recurrence.
+
+    ``(ℓ + d − 2) P_(ℓ+1) = (2ℓ + d − 2) t P_ℓ − ℓ P_(ℓ−1)``
+    """
+    t = np.asarray(t)
+    out = np.empty((max_degree + 1, *t.shape), dtype=t.dtype)
+    out[0] = 1
+    if max_degree:
+        out[1] = t
+    for n in range(1, max_degree):
+        out[n + 1] = ((2 * n + dim - 2) * t * out[n] - n * out[n - 1]) / (n + dim - 2)
+    return out
+
+
+def harmonics(dim: int, degree: int) -> float:
+    """``N(d, ℓ) = C(d−1+ℓ, ℓ) − C(d−3+ℓ, ℓ−2)``: spherical harmonics of a degree."""
+    if degree < 2:
+        return float(dim if degree else 1)
+    return float(comb(dim - 1 + degree, degree) - comb(dim - 3 + degree, degree - 2))
+
+
+class Aim:
+    """Directions drawn towards the data, so that rows within a cone do not drown in noise.
+
+    Uniform directions estimate ``P_ℓ(⟨x, y⟩) = N E P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩)`` badly for rows that
+    all lie near one direction c: the few w near ±c carry everything. With t = ⟨c, w⟩ of marginal
+    law p, directions are drawn from ``p(t) (1 + N P_ℓ(t)²)/2`` instead and weighted by the inverse
+    ratio, at most 2: unbiased for all rows, and for rows at c without variance in its second half.
+    t is stratified as well; given t, w is uniform.
+
+    Parameters
+    ----------
+    dim : int
+        Dimension of the rows, at least 2.
+    degree : int
+        The degree ℓ.
+    center : ndarray of shape (dim,)
+        The unit vector c.
+    """
+
+    def __init__(self, dim: int, degree: int, center: NDArray):
+        self.dim, self.degree, self.center = dim, degree, center
+        self._angles = np.linspace(0, np.pi, N_TABLE)
+        density = self._ratio(np.cos(self._angles)) * np.sin(self._angles) ** (dim - 2)
+        cells = (density[1:] + density[:-1]) / 2
+        self._cdf = np.concatenate([[0.0], np.cumsum(cells) / cells.sum()])
+
+    def _ratio(self, t: NDArray) -> NDArray[np.floating]:
+        value = legendre(self.dim, self.degree, t)[self.degree]
+        return (1 + harmonics(self.dim, self.degree) * value**2) / 2
+
+    def directions(
+        self, points: NDArray, rng: np.random.Generator
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Turn canonical points into directions and their weights relative to the uniform law."""
+        along = points @ self.center
+        across = points - np.outer(along, self.center)
+        # The rank of t among exchangeable points is uniform and independent of what is across.
+        ranks = np.argsort(np.argsort(-along / np.linalg.norm(points, axis=1)))
+        strata = (ranks + rng.random(len(points))) / len(points)
+        angles = np.interp(strata, self._cdf, self._angles)
+        t = np.cos(angles)
+        directions = np.outer(t, self.center) + np.sin(angles)[:, None] * _unit(across)
+        return directions, 1 / self._ratio(t)
+
+
+class GegenbauerMeasure:
+    """A signed measure on the degrees of the sphere S^(dim−1).
+
+    Parameters
+    ----------
+    dim : int
+        Dimension of the rows.
+    coefficients : ndarray of shape (max_degree + 1,)
+        The masses λ_ℓ.
+    lowest : float, default=-1
+        The measure stands for its kernel on products ⟨x, y⟩ of at least this.
+    bias : float, default=0
+        Largest deviation from the kernel there.
+    """
+
+    def __init__(self, dim: int, coefficients: NDArray, lowest: float = -1.0, bias: float = 0.0):
+        self.dim = dim
+        self.coefficients = np.asarray(coefficients, dtype=float)
+        self.lowest, self.bias = float(lowest), float(bias)
+
+    def __repr__(self) -> str:
+        kind = "positive" if self.is_positive else "signed"
+        return (
+            f"<{kind} measure on S^{self.dim - 1}, degrees up to {len(self.coefficients) - 1}, "
+            f"total mass {self.total_mass:.4g}>"
+        )
+
+    @property
+    def total_mass(self) -> float:
+        """``Σ|λ_ℓ|``."""
+        return float(np.abs(self.coefficients).sum())
+
+    @property
+    def is_real(self) -> bool:
+        return True
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether no λ_ℓ is negative, which proves the kernel positive definite (Schoenberg)."""
+        return bool(np.all(self.coefficients >= 0))
+
+    def __add__(self, other: GegenbauerMeasure) -> GegenbauerMeasure:
+        if not isinstance(other, GegenbauerMeasure):
+            return NotImplemented
+        size = max(len(self.coefficients), len(other.coefficients))
+        total = np.zeros(size)
+        total[: len(self.coefficients)] += self.coefficients
+        total[: len(other.coefficients)] += other.coefficients
+        return GegenbauerMeasure(
+            self.dim, total, max(self.lowest, other.lowest), self.bias + other.bias
+        )
+
+    def __mul__(self, factor: float) -> GegenbauerMeasure:
+        return GegenbauerMeasure(
+            self.dim, self.coefficients * factor, self.lowest, self.bias * abs(factor)
+        )
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: GegenbauerMeasure) -> GegenbauerMeasure:
+        return self + other * -1.0
+
+    def kernel(self, u: NDArray) -> NDArray[np.floating]:
+        """``Σ_ℓ λ_ℓ P_ℓ(u)``."""
+        values = legendre(self.dim, len(self.coefficients) - 1, np.asarray(u, dtype=float))
+        return np.tensordot(self.coefficients, values, axes=1)
+
+    def degrees(self, lowest: int = 0) -> NDArray[np.intp]:
+        """Degrees with mass, from `lowest` on."""
+        return np.flatnonzero(self.coefficients)[np.flatnonzero(self.coefficients) >= lowest]
+
+    def atoms(
+        self,
+        n: int,
+        sampler: str | Sampler = "orthogonal",
+        rng: np.random.Generator | int | None = None,
+        *,
+        allocation: str = "neyman",
+        X: NDArray | None = None,
+        lowest_degree: int = 0,
+    ) -> ZonalAtoms:
+        """Draw n directions with degrees; the weights are ``λ_ℓ N(d, ℓ) / n_ℓ``.
+
+        Unbiased because ``E P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩) = P_ℓ(⟨x, y⟩) / N(d, ℓ)`` for w uniform on
+        the sphere.
+        """
+        points = as_sampler(sampler)
+        if not isinstance(points, PointSampler):
+            raise ValueError(
+                f"RandomGegenbauer draws directions only, which {type(points).__name__} does not "
+                "do: use sampler='orthogonal', 'qmc' or 'iid'."
+            )
+        generator = np.random.default_rng(rng)
+        degrees = self.degrees(lowest_degree)
+        if not len(degrees) or not n:
+            return ZonalAtoms(np.empty((0, self.dim)), np.empty(0), np.empty(0, dtype=np.intp))
+        equal = allocation == "equal"
+        scores = np.ones(len(degrees)) if equal else np.abs(self.coefficients[degrees])
+        counts, factors = allocate(scores, n, self.dim, generator)
+        center = None if X is None or self.dim == 1 else X.mean(axis=0)
+        directions, weights = [], []
+        for degree, count, factor in zip(degrees, counts, factors, strict=True):
+            if not count:
+                continue
+            drawn = points.points(count, self.dim, generator)
+            weight = np.full(
+                count, self.coefficients[degree] * harmonics(self.dim, degree) * factor
+            )
+            if center is not None and center.any():
+                drawn, ratio = Aim(self.dim, degree, _unit(center[None])[0]).directions(
+                    drawn, generator
+                )
+                weight *= ratio
+            directions.append(_unit(drawn))
+            weights.append(weight)
+        return ZonalAtoms(
+            np.concatenate(directions), np.concatenate(weights), np.repeat(degrees, counts)
+        )
+
+
+def _unit(points: NDArray) -> NDArray[np.floating]:
+    return points / np.linalg.norm(points, axis=1, keepdims=True)
+
+
+def zonal_measure(
+    profile: Callable[[NDArray], NDArray], dim: int, lowest: float, n_atoms: int, cause: str
+) -> GegenbauerMeasure:
+    """The lightest measure whose kernel is ``profile(u)`` on [lowest, 1].
+
+    Degrees 0 and 1 are almost free in the programme, since features represent them exactly.
+    """
+    top = 1 if dim == 1 else MAX_DEGREE
+    u = 1 - chebyshev_grid(0.0, 1 - lowest, N_GRID)
+    basis = legendre(dim, top, u).T
+    costs = np.ones(top + 1)
+    costs[:EXACT_DEGREES] = 1e-3
+
+    def spread(masses: NDArray) -> float:
+        # Drawn towards the data, a direction of any degree has a deviation of about one.
+        return float(np.abs(masses) @ costs / np.sqrt(n_atoms))
+
+    coefficients, epsilon = sweep(basis, np.asarray(profile(u), dtype=float), costs, spread, cause)
+    light = np.abs(coefficients) < 1e-9 * np.abs(coefficients).sum()
+    coefficients[light] = 0
+    return GegenbauerMeasure(dim, coefficients, lowest, epsilon)
