@@ -1,0 +1,258 @@
+"""Sums, products, multiples and transposes of kernels."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import check_finite
+from ..measures import Measure, Part, Sphere
+from .base import Kernel, Profile, _len
+
+
+class Constant(Kernel):
+    """``k(x, y) = value``. Its measure is a point mass at frequency 0.
+
+    Parameters
+    ----------
+    value : float, default=1.0
+        The constant, of either sign.
+    """
+
+    has_closed_form = True
+
+    def __init__(self, value: float = 1.0):
+        self.value = value
+
+    def _check_data(self, X: Any, name: str = "X") -> Any:
+        return X  # a constant takes anything that has a length
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return np.full((_len(X), _len(Y)), check_finite(self, "value", self.value))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return np.full(_len(X), check_finite(self, "value", self.value))
+
+    @property
+    def radial_profile(self) -> Profile:
+        return lambda z: np.full(np.shape(z), check_finite(self, "value", self.value))
+
+    def _closed_form(self, dim: int) -> Measure:
+        return Measure([Part(Sphere(dim, 0.0), check_finite(self, "value", self.value))])
+
+
+class _Pair(Kernel):
+    """Two kernels joined by an operation on their values."""
+
+    def __init__(self, left: Kernel, right: Kernel):
+        self.left = left
+        self.right = right
+
+    @staticmethod
+    def _join(left: Any, right: Any) -> Any:
+        raise TypeError("An operation is needed.")
+
+    @property
+    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.left.is_symmetric and self.right.is_symmetric
+
+    @property
+    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.left.unit_rows or self.right.unit_rows
+
+    @property
+    def has_closed_form(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.left.has_closed_form and self.right.has_closed_form
+
+    @property
+    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.left.fills_diagonal and self.right.fills_diagonal
+
+    def _check_data(self, X: Any, name: str = "X") -> Any:
+        return self.right._check_data(self.left._check_data(X, name), name)
+
+    def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        X, checked = self.left._check_pair(X, Y)
+        return self.right._check_pair(X, None if Y is None else checked)
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return self._join(self.left._block(X, Y), self.right._block(X, Y))
+
+    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
+        return self._join(self.left._rows(X, rows, Y), self.right._rows(X, rows, Y))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return self._join(self.left._diagonal(X), self.right._diagonal(X))
+
+    @property
+    def radial_profile(self) -> Profile | None:
+        left, right = self.left.radial_profile, self.right.radial_profile
+        if left is None or right is None:
+            return None
+        return lambda z: self._join(left(z), right(z))
+
+    @property
+    def zonal_profile(self) -> Profile | None:
+        left, right = self.left.zonal_profile, self.right.zonal_profile
+        if left is None or right is None:
+            return None
+        return lambda u: self._join(left(u), right(u))
+
+
+class Sum(_Pair):
+    """``k(x, y) = left(x, y) + right(x, y)``; the measures add."""
+
+    @staticmethod
+    def _join(left: Any, right: Any) -> Any:
+        return left + right
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self.left._closed_form(dim) + self.right._closed_form(dim)
+
+
+class Product(_Pair):
+    """``k(x, y) = left(x, y) · right(x, y)``; the measures convolve."""
+
+    @staticmethod
+    def _join(left: Any, right: Any) -> Any:
+        return left * right
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self.left._closed_form(dim).convolve(self.right._closed_form(dim))
+
+
+class _Wrapper(Kernel):
+    """A kernel derived from one other kernel."""
+
+    kernel: Kernel
+
+    @property
+    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.is_symmetric
+
+    @property
+    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.unit_rows
+
+    @property
+    def has_closed_form(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.has_closed_form
+
+    @property
+    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.fills_diagonal
+
+    def _check_data(self, X: Any, name: str = "X") -> Any:
+        return self.kernel._check_data(X, name)
+
+    def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        return self.kernel._check_pair(X, Y)
+
+
+class Scaled(_Wrapper):
+    """``k(x, y) = factor · kernel(x, y)``, of either sign."""
+
+    def __init__(self, factor: float, kernel: Kernel):
+        self.factor = factor
+        self.kernel = kernel
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return check_finite(self, "factor", self.factor) * self.kernel._block(X, Y)
+
+    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
+        return check_finite(self, "factor", self.factor) * self.kernel._rows(X, rows, Y)
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return check_finite(self, "factor", self.factor) * self.kernel._diagonal(X)
+
+    @property
+    def radial_profile(self) -> Profile | None:
+        profile = self.kernel.radial_profile
+        return (
+            None
+            if profile is None
+            else lambda z: check_finite(self, "factor", self.factor) * profile(z)
+        )
+
+    @property
+    def zonal_profile(self) -> Profile | None:
+        profile = self.kernel.zonal_profile
+        return (
+            None
+            if profile is None
+            else lambda u: check_finite(self, "factor", self.factor) * profile(u)
+        )
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self.kernel._closed_form(dim) * check_finite(self, "factor", self.factor)
+
+
+class _Involution(_Wrapper):
+    """A kernel made of `kernel` and its transpose, whole blocks at a time."""
+
+    def __init__(self, kernel: Kernel):
+        self.kernel = kernel
+
+    def _combine(self, straight: Any, turned: Any) -> Any:
+        raise TypeError("A combination is needed.")
+
+    def __call__(self, X: Any, Y: Any = None) -> NDArray:
+        if Y is None:
+            K = self.kernel(X)
+            return self._combine(K, K.T)
+        return self._combine(self.kernel(X, Y), self.kernel(Y, X).T)
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return self._combine(self.kernel._block(X, Y), self.kernel._block(Y, X).T)
+
+    def _diagonal(self, X: Any) -> NDArray:
+        K = self.kernel._diagonal(X)
+        return self._combine(K, K)
+
+
+class Transposed(_Involution):
+    """``k(x, y) = kernel(y, x)``; the measure is conjugated."""
+
+    @property
+    def T(self) -> Kernel:
+        return self.kernel
+
+    def _combine(self, straight: Any, turned: Any) -> Any:
+        return turned
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self.kernel._closed_form(dim).conj()
+
+
+class SymmetricPart(_Involution):
+    """``(kernel(x, y) + kernel(y, x))/2``."""
+
+    is_symmetric = True
+
+    def _combine(self, straight: Any, turned: Any) -> Any:
+        return (straight + turned) / 2
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self.kernel._closed_form(dim).even(1.0)
+
+
+class SkewPart(_Involution):
+    """``(kernel(x, y) − kernel(y, x))/2``; zero for a symmetric kernel."""
+
+    def _combine(self, straight: Any, turned: Any) -> Any:
+        return (straight - turned) / 2
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self.kernel._closed_form(dim).even(-1.0)
+
+
+def as_kernel(value: Any) -> Kernel:
+    """Return `value` if it is a kernel, a `Constant` if it is a number."""
+    if isinstance(value, Kernel):
+        return value
+    if isinstance(value, numbers.Real):
+        return Constant(float(value))
+    raise TypeError(f"A kernel is combined with kernels and numbers, not {type(value).__name__}.")

@@ -1,0 +1,336 @@
+"""What a kernel is.
+
+A kernel is an estimator-like object: it is cloned, printed, compared and grid-searched
+(``kernel__sigma``) through scikit-learn's parameter contract, and it is called on data.
+"""
+
+from __future__ import annotations
+
+import numbers
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_array
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from .._blocks import row_blocks
+from .._validation import check_choice, check_positive, check_unit_rows
+from ..measures import GegenbauerMeasure, Measure, domain_measure, zero_extension, zonal_measure
+
+Profile = Callable[[NDArray], NDArray]
+
+NYSTROM_HINT = "Use a Nyström approximation, which needs only kernel values."
+UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
+
+
+class NoMeasureError(ValueError):
+    """The kernel has no spectral measure."""
+
+
+class Kernel(BaseEstimator, ABC):
+    """A similarity k(x, y), symmetric or not, definite or not.
+
+    Subclasses define `_block` and, where the formula allows, `_diagonal`; kernels with a spectrum
+    define `measure`. See CONTRIBUTING for a ten-line example.
+
+    Attributes
+    ----------
+    is_symmetric : bool
+        Whether k(x, y) = k(y, x).
+    unit_rows : bool
+        Whether the kernel (or its measure) is only defined for rows of norm 1.
+    has_closed_form : bool
+        Whether `measure` is known in closed form on all of R^d.
+    fills_diagonal : bool
+        Whether `diag` is cheap and more exact than the diagonal of a block.
+    """
+
+    is_symmetric: bool = True
+    unit_rows: bool = False
+    has_closed_form: bool = False
+    fills_diagonal: bool = True
+
+    @abstractmethod
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        """k(x, y) for all rows of X and Y, shape (len(X), len(Y)); inputs are validated."""
+
+    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
+        """k of some rows of X against Y."""
+        return self._block(X[rows], Y)
+
+    def _diagonal(self, X: Any) -> NDArray:
+        """k(x, x) for all rows of X."""
+        return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(_len(X))])
+
+    def _check_data(self, X: Any, name: str = "X") -> Any:
+        """Validate X: a finite float32/float64 matrix, dense or CSR."""
+        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
+
+    def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        X = self._check_data(X)
+        if Y is None:
+            return X, X
+        Y = self._check_data(Y, "Y")
+        matrices = getattr(X, "ndim", 0) == 2 and getattr(Y, "ndim", 0) == 2
+        if matrices and X.shape[1] != Y.shape[1]:
+            raise ValueError(
+                f"{type(self).__name__} compares rows of equal width, but X has "
+                f"{X.shape[1]} columns and Y has {Y.shape[1]}."
+            )
+        return X, Y
+
+    def __call__(self, X: Any, Y: Any = None) -> NDArray:
+        """The kernel matrix k(X, Y), computed in row blocks.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n, d), or a sequence of objects
+        Y : the same, default=None
+            None means X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            float32 if both inputs are, else float64.
+        """
+        left, right = self._check_pair(X, Y)
+        n, m = _len(left), _len(right)
+        dtype = _common_dtype(left, right)
+        out = np.empty((n, m), dtype=dtype)
+        for rows in row_blocks(n, m * dtype.itemsize):
+            out[rows] = self._rows(left, rows, right)
+        if Y is None and n and self.fills_diagonal:
+            # Distances computed from products are off by round-off at x = y; the diagonal is not.
+            np.fill_diagonal(out, self._diagonal(left))
+        return out
+
+    def diag(self, X: Any) -> NDArray:
+        """k(x, x) for the rows of X, without the matrix."""
+        X = self._check_data(X)
+        return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
+
+    # --- spectrum -------------------------------------------------------------------------------
+
+    @property
+    def radial_profile(self) -> Profile | None:
+        """k as a function of z = ‖x − y‖, None if it is not one (`unit_rows`: on the sphere)."""
+        return None
+
+    @property
+    def zonal_profile(self) -> Profile | None:
+        """k as a function of u = ⟨x, y⟩ for unit rows, None if it is not one."""
+        radial = self.radial_profile
+        if radial is None:
+            return None
+        return lambda u: radial(np.sqrt(np.maximum(2 - 2 * np.asarray(u), 0)))
+
+    def measure(
+        self,
+        dim: int,
+        radius: float | None = None,
+        *,
+        extension: str = "domain",
+        jacobian: bool = True,
+        n_atoms: int = 128,
+    ) -> Measure:
+        """The spectral measure of the kernel in dimension `dim`.
+
+        Parameters
+        ----------
+        dim : int
+            Number of columns of the data.
+        radius : float, default=None
+            The data's diameter, beyond which the kernel need not be right. Kernels with a
+            closed form ignore it; kernels on the sphere take 2 for None.
+        extension : {"domain", "zero"}, default="domain"
+            "domain" is the measure of least mass that is right up to `radius`; "zero", the
+            papers' extension by zero, is a baseline.
+        jacobian : bool, default=True
+            With ``extension="zero"``: False repeats the paper's sampling without r^(d−1).
+        n_atoms : int, default=128
+            Frequencies that will be drawn: the accuracy of the programme is chosen for them.
+
+        Raises
+        ------
+        NoMeasureError
+            If the kernel has no spectral measure.
+        InfiniteMassError
+            If its mass is infinite.
+        """
+        check_choice(self, "extension", extension, ("domain", "zero"))
+        if self.has_closed_form:
+            return self._closed_form(dim)
+        profile = self.radial_profile
+        if profile is None:
+            raise NoMeasureError(
+                f"{self!r} has no spectral measure: it is not a function of the difference x − y "
+                f"alone, nor of the distance ‖x − y‖. {NYSTROM_HINT}"
+            )
+        if radius is None:
+            if not self.unit_rows:
+                raise ValueError(
+                    f"{type(self).__name__}.measure needs radius, the largest distance between "
+                    "rows: without it this kernel has no finite measure."
+                )
+            radius = 2.0
+        check_positive(self, "radius", radius)
+        if extension == "zero":
+            return zero_extension(profile, dim, 2.0 if self.unit_rows else radius, jacobian)
+        return domain_measure(profile, dim, radius, n_atoms, self._infinite_cause(radius))
+
+    def _closed_form(self, dim: int) -> Measure:
+        raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
+
+    def zonal_measure(
+        self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
+    ) -> GegenbauerMeasure:
+        """The measure of the kernel on the unit sphere, right for products in [lowest, 1]."""
+        profile = self.zonal_profile
+        if profile is None:
+            raise NoMeasureError(
+                f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
+                f"sphere. {NYSTROM_HINT}"
+            )
+        cause = f"{self!r} is singular or kinked on [{lowest:.3g}, 1]."
+        return zonal_measure(profile, dim, lowest, n_atoms, cause)
+
+    def _infinite_cause(self, radius: float) -> str:
+        return f"{self!r} has a jump, kink or singularity on [0, {radius:.4g}]."
+
+    # --- algebra --------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Kernel:
+        from .algebra import Sum, as_kernel
+
+        return Sum(self, as_kernel(other))
+
+    def __radd__(self, other: Any) -> Kernel:
+        from .algebra import Sum, as_kernel
+
+        return Sum(as_kernel(other), self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        from .algebra import Product, Scaled, as_kernel
+
+        if isinstance(other, numbers.Real):
+            return Scaled(float(other), self)
+        return Product(self, as_kernel(other))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Kernel:
+        return self * -1.0
+
+    def __sub__(self, other: Any) -> Kernel:
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Kernel:
+        return other + (-self)
+
+    def __truediv__(self, other: Any) -> Kernel:
+        if not isinstance(other, numbers.Real):
+            return NotImplemented
+        return self * (1 / float(other))
+
+    @property
+    def T(self) -> Kernel:
+        """The transposed kernel k(y, x)."""
+        from .algebra import Transposed
+
+        return self if self.is_symmetric else Transposed(self)
+
+    @property
+    def symmetric_part(self) -> Kernel:
+        """(k + kᵀ)/2."""
+        from .algebra import SymmetricPart
+
+        return self if self.is_symmetric else SymmetricPart(self)
+
+    @property
+    def skew_part(self) -> Kernel:
+        """(k − kᵀ)/2."""
+        from .algebra import SkewPart
+
+        return self * 0.0 if self.is_symmetric else SkewPart(self)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernel) or type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = self.get_params(False), other.get_params(False)
+        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+    __hash__ = None  # type: ignore[assignment]  # parameters may change: equality is by value
+
+
+class Radial(Kernel):
+    """A kernel of the distance z = ‖x − y‖: subclasses define `_profile`."""
+
+    @abstractmethod
+    def _profile(self, z: NDArray) -> NDArray:
+        """The kernel as a function of the distance, in z's dtype."""
+
+    @property
+    def radial_profile(self) -> Profile:
+        return self._profile
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return self._profile(euclidean_distances(X, Y))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return np.repeat(self._profile(np.zeros(1)), _len(X))
+
+
+class DotProduct(Kernel):
+    """A kernel of the product u = ⟨x, y⟩: subclasses define `_profile`.
+
+    On unit rows it is a function of the distance too, ``u = 1 − z²/2``, and has a measure there.
+    """
+
+    unit_rows = True
+
+    @abstractmethod
+    def _profile(self, u: NDArray) -> NDArray:
+        """The kernel as a function of the product, in u's dtype."""
+
+    @property
+    def radial_profile(self) -> Profile:
+        profile = self.zonal_profile
+        return lambda z: profile(1 - np.square(z) / 2)
+
+    @property
+    def zonal_profile(self) -> Profile:
+        return self._profile
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return self._profile(safe_sparse_dot(X, Y.T, dense_output=True))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return self._profile(row_norms(X, squared=True))
+
+    def _infinite_cause(self, radius: float) -> str:
+        return (
+            f"{self!r} is singular or kinked within the distances of the data (up to "
+            f"{radius:.4g} of the sphere's 2)."
+        )
+
+
+def check_sphere(kernel: Kernel, X: Any) -> None:
+    """Raise unless all rows of X are unit rows."""
+    check_unit_rows(kernel, row_norms(X), UNIT_CURE)
+
+
+def _len(X: Any) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _common_dtype(*arrays: Any) -> np.dtype:
+    dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray) or sparse.issparse(a)]
+    if dtypes and all(dtype == np.float32 for dtype in dtypes):
+        return np.dtype(np.float32)
+    return np.dtype(np.float64)
