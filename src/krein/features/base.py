@@ -1,0 +1,142 @@
+"""The contract of a feature map: ``k(X, Y) ≈ transform(X) @ transform_dual(Y).T``."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import as_generator
+from ..forms import Form
+from ..kernels import Kernel
+from ..measures import GegenbauerMeasure, Measure
+from .geometry import Extent
+
+
+class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all explicit maps Z with a form M.
+
+    A map defines `_learn(X, rng)`, which sets `form_` and all it needs, `_draw(X, rng)`, the
+    random half of it, and `_map(X)`; the rest follows.
+    """
+
+    form_: Form
+    measure_: Measure | GegenbauerMeasure
+    total_mass_: float
+    n_components: int
+    random_state: Any
+    _extent: Extent | None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the map.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            Gives the number of columns, the range of the data and the sample on which variances
+            are estimated.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        before = dict(vars(self))
+        try:
+            self._learn(self._validate(X, reset=True), as_generator(self.random_state))
+        except BaseException:
+            # Nothing half-fitted: a failed fit leaves the map as it was.
+            self.__dict__ = before
+            raise
+        return self
+
+    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+        raise TypeError(f"{type(self).__name__} must define _learn.")
+
+    def _draw(self, X: Any, rng: np.random.Generator) -> None:
+        raise TypeError(f"{type(self).__name__} must define _draw.")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "form_")
+
+    def _check_range(self, X: Any) -> None:
+        """Warn once if rows leave the range on which the kernel is represented."""
+        if self._extent is not None and self._extent.check(X, type(self).__name__):
+            self._extent = None
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+        )
+
+    def _map(self, X: Any) -> NDArray:
+        raise TypeError(f"{type(self).__name__} must define _map.")
+
+    def _map_dual(self, X: Any) -> NDArray:
+        return self.form_.dual(self._map(X))
+
+    def transform(self, X: Any) -> NDArray:
+        """The features Z(X).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            In the dtype of X, if that is float32 or float64.
+        """
+        check_is_fitted(self)
+        return self._map(self._validate(X, reset=False))
+
+    def transform_dual(self, X: Any) -> NDArray:
+        """The features of the second argument, ``Z(X) Mᵀ``.
+
+        The same as `transform` if the kernel is positive definite; with signs if it is
+        indefinite; turned by a phase if it is not symmetric.
+        """
+        check_is_fitted(self)
+        return self._map_dual(self._validate(X, reset=False))
+
+    def approximate_kernel(self, X: Any, Y: Any = None) -> NDArray:
+        """The matrix ``Z(X) M Z(Y)ᵀ`` that approximates k(X, Y); Y = None means X."""
+        check_is_fitted(self)
+        left = self._validate(X, reset=False)
+        right = left if Y is None else self._validate(Y, reset=False)
+        return self._map(left) @ self._map_dual(right).T
+
+    def _resolved_kernel(self) -> Kernel:
+        """The kernel that is approximated, defaults filled in."""
+        raise TypeError(f"{type(self).__name__} must define _resolved_kernel.")
+
+    def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
+        """The matrix that `approximate_kernel` approximates."""
+        return self._resolved_kernel()(X, Y)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.form_.width
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """At most n random rows of X, dense and float64."""
+    rows = X if X.shape[0] <= n else X[np.sort(rng.choice(X.shape[0], n, replace=False))]
+    dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    return dense.astype(np.float64)

@@ -1,0 +1,214 @@
+"""Random features for dot-product kernels on the sphere."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from .._blocks import row_blocks
+from .._validation import check_unit_rows
+from ..forms import Signature
+from ..kernels import ArcCosine, Kernel
+from ..measures import legendre
+from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
+from ..samplers import SAMPLERS, Sampler
+from .base import FeatureMap, sample_rows
+from .calibrate import MAX_ROWS, calibrate_columns
+from .geometry import measure_extent
+
+
+class RandomGegenbauer(FeatureMap):
+    """Random features for kernels of ⟨x, y⟩ on unit rows: the sphere's own harmonic analysis.
+
+    Expands ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)`` in the Legendre polynomials of the dimension, on
+    the range of products that the data have, and represents degree ℓ by columns
+    ``√(|λ_ℓ| N(d, ℓ)/n_ℓ) P_ℓ(⟨x, w⟩)`` with random directions w. Degrees 0 and 1 are exact: a
+    constant column and x itself. Signs of λ_ℓ go into the form.
+
+    Parameters
+    ----------
+    kernel : krein.kernels.Kernel, default=None
+        A kernel of ⟨x, y⟩ (or of ‖x − y‖); None is ``ArcCosine()``.
+    n_components : int, default=256
+        Output width.
+    normalize : bool, default=True
+        Whether rows are scaled to norm 1 first (zero rows stay zero). False refuses rows that
+        are not on the sphere.
+    sampler : {"iid", "orthogonal", "qmc"} or PointSampler, default="orthogonal"
+        How directions are drawn.
+    allocation : {"neyman", "equal"}, default="neyman"
+        How the degrees share the columns.
+    weights : {"measure", "calibrated"}, default="measure"
+        "calibrated" refits one weight per column to the kernel on up to 1000 rows.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+
+    Attributes
+    ----------
+    directions_ : ndarray of shape (n_random, n_features_in_)
+        The directions w.
+    degrees_ : ndarray of shape (n_random,)
+        Their degrees.
+    weights_ : ndarray of shape (n_components,)
+        The signed weight of each column.
+    form_ : krein.forms.Signature
+        The form M.
+    measure_ : krein.measures.GegenbauerMeasure
+        The masses λ_ℓ.
+    total_mass_ : float
+        ``Σ|λ_ℓ|``.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    RandomFourier : The same on R^d; more accurate for kernels with a kink at x = y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import RandomGegenbauer
+    >>> from krein.kernels import NeuralTangent
+    >>> X = np.random.default_rng(0).random((200, 4))
+    >>> features = RandomGegenbauer(NeuralTangent(), n_components=64, random_state=0).fit(X)
+    >>> features.transform(X).shape
+    (200, 64)
+    """
+
+    _parameter_constraints = {
+        "kernel": [Kernel, None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "normalize": ["boolean"],
+        "sampler": [StrOptions(set(SAMPLERS)), Sampler],
+        "allocation": [StrOptions({"neyman", "equal"})],
+        "weights": [StrOptions({"measure", "calibrated"})],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    measure_: GegenbauerMeasure
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        n_components: int = 256,
+        *,
+        normalize: bool = True,
+        sampler: str | Sampler = "orthogonal",
+        allocation: str = "neyman",
+        weights: str = "measure",
+        random_state: Any = None,
+    ):
+        self.kernel = kernel
+        self.n_components = n_components
+        self.normalize = normalize
+        self.sampler = sampler
+        self.allocation = allocation
+        self.weights = weights
+        self.random_state = random_state
+
+    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+        X = self._on_sphere(X)
+        self._extent = measure_extent(X)
+        # ⟨x, y⟩ = 1 − ‖x − y‖²/2 on the sphere.
+        lowest = 1 - min(self._extent.diameter or 1.0, 2.0) ** 2 / 2
+        self.measure_ = self._resolved_kernel().zonal_measure(
+            X.shape[1], lowest, n_atoms=self.n_components
+        )
+        self.total_mass_ = self.measure_.total_mass
+        self._draw(X, rng)
+
+    def _draw(self, X: Any, rng: np.random.Generator) -> None:
+        """Choose the exact columns and draw directions for the others."""
+        X = self._on_sphere(X)
+        dim = X.shape[1]
+        constant, linear = self.measure_.coefficients[:EXACT_DEGREES]
+        # x itself takes `dim` columns; below twice that they are better spent on directions.
+        exact_degrees = EXACT_DEGREES if self.n_components >= 2 * (1 + dim) else 1
+        self._has_constant = bool(constant)
+        self._has_linear = bool(linear) and exact_degrees == EXACT_DEGREES
+        exact = [constant] * self._has_constant + [linear] * (dim * self._has_linear)
+        rows = sample_rows(X, MAX_ROWS, rng)
+        atoms = self.measure_.atoms(
+            self.n_components - len(exact),
+            self.sampler,
+            rng,
+            allocation=self.allocation,
+            X=rows,
+            lowest_degree=exact_degrees,
+        )
+        self.directions_, self.degrees_ = atoms.frequencies, atoms.degrees
+        # Width is promised: a kernel of degree 0 and 1 only leaves columns over, which are zero.
+        spare = np.zeros(self.n_components - len(exact) - len(atoms))
+        weights = np.concatenate([exact, atoms.weights, spare])
+        self._set_weights(
+            self._calibrated(weights, rows) if self.weights == "calibrated" else weights
+        )
+
+    def _set_weights(self, weights: NDArray) -> None:
+        self.weights_ = weights
+        self.form_ = Signature(np.where(weights < 0, -1.0, 1.0))
+        self._amplitudes = np.sqrt(np.abs(weights))
+
+    def _calibrated(self, weights: NDArray, rows: NDArray) -> NDArray[np.floating]:
+        """Refitted weights: one for each column, one in common for the columns of x."""
+        groups = np.arange(self.n_components)
+        if self._has_linear:
+            start = int(self._has_constant)
+            groups[start:] = np.maximum(start, groups[start:] - rows.shape[1] + 1)
+        first = np.unique(groups, return_index=True)[1]
+        K = self._resolved_kernel()(rows)
+        return calibrate_columns(self._columns(rows), groups, weights[first], K)[groups]
+
+    def _resolved_kernel(self) -> Kernel:
+        return ArcCosine() if self.kernel is None else self.kernel
+
+    def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
+        """The matrix that `approximate_kernel` approximates: the kernel of the unit rows."""
+        left = self._on_sphere(self._validate(X, reset=False))
+        right = None if Y is None else self._on_sphere(self._validate(Y, reset=False))
+        return super().exact_kernel(left, right)
+
+    def _on_sphere(self, X: Any) -> Any:
+        norms = row_norms(X)
+        if not self.normalize:
+            check_unit_rows(self, norms, "Pass normalize=True to have rows scaled to norm 1.")
+            return X
+        inverse = np.divide(1, norms, out=np.ones_like(norms), where=norms > 0)
+        return (
+            X.multiply(inverse[:, None]).tocsr()
+            if hasattr(X, "multiply")
+            else (X * inverse[:, None])
+        )
+
+    def _columns(self, X: Any) -> NDArray:
+        """The unweighted columns: 1, x and P_ℓ(⟨x, w⟩)."""
+        n = X.shape[0]
+        out = np.zeros((n, self.n_components), dtype=X.dtype)
+        at = 0
+        if self._has_constant:
+            out[:, 0] = 1
+            at = 1
+        if self._has_linear:
+            out[:, at : at + X.shape[1]] = X.toarray() if hasattr(X, "toarray") else X
+            at += X.shape[1]
+        directions = self.directions_.T.astype(X.dtype)
+        for degree in np.unique(self.degrees_):
+            which = np.flatnonzero(self.degrees_ == degree)
+            products = np.asarray(safe_sparse_dot(X, directions[:, which], dense_output=True))
+            out[:, at + which] = legendre(X.shape[1], int(degree), products)[degree]
+        return out
+
+    def _map(self, X: Any) -> NDArray:
+        X = self._on_sphere(X)
+        self._check_range(X)
+        out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
+        amplitudes = self._amplitudes.astype(X.dtype)
+        top = 1 + int(self.degrees_.max(initial=1))
+        for rows in row_blocks(X.shape[0], top * self.n_components * out.itemsize):
+            np.multiply(self._columns(X[rows]), amplitudes, out=out[rows])
+        return out
