@@ -1,0 +1,289 @@
+"""What kind of kernel is this on these data, and which features suit it?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.extmath import row_norms
+
+from ._blocks import row_blocks
+from ._validation import UNIT_TOLERANCE, as_generator
+from .features import FeatureMap, RandomFourier, RandomGegenbauer
+from .kernels import Kernel
+from .kernels.base import _len
+
+# Asymmetry and negative eigenvalues below these shares are round-off.
+ASYMMETRY_TOLERANCE = 1e-8
+RANK_TOLERANCE = 1e-8
+# Feature maps are compared by their mean error over this many draws.
+N_DRAWS = 5
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What `diagnose` found; prints as a table.
+
+    Attributes
+    ----------
+    kernel : str
+        The kernel.
+    n_rows : int
+        Rows it was examined on.
+    eigenvalues : ndarray
+        Eigenvalues of the symmetric part of the kernel matrix, in descending order.
+    negative_mass : float
+        ``Σ|λ₋| / Σ|λ|``: 0 for a positive definite kernel.
+    asymmetry : float
+        ``‖(K − Kᵀ)/2‖ / ‖K‖``: 0 for a symmetric kernel, 1 for a skew one.
+    rank : int
+        Eigenvalues above 1e-8 of the largest in magnitude.
+    is_positive_definite : bool
+        The verdict, and `evidence` the reason for it.
+    evidence : str
+    total_mass : float or None
+        Mass of the spectral measure, None if there is none.
+    errors : dict
+        Relative error of each feature map that applies, measured on these rows.
+    low_rank_error : float
+        The best relative error of any map of the same width: what Nyström can hope for.
+    suggested_method : str
+        The feature map with the least error, or "Nystrom" where no measure exists.
+    advice : str
+        One sentence.
+    """
+
+    kernel: str
+    n_rows: int
+    n_components: int
+    eigenvalues: NDArray[np.floating] = field(repr=False)
+    negative_mass: float
+    asymmetry: float
+    rank: int
+    is_positive_definite: bool
+    evidence: str
+    total_mass: float | None
+    errors: dict[str, float]
+    low_rank_error: float
+    suggested_method: str
+    advice: str
+
+    def rows(self) -> list[tuple[str, str]]:
+        """The table as (name, value) pairs."""
+        mass = "none" if self.total_mass is None else f"{self.total_mass:.4g}"
+        table = [
+            ("kernel", self.kernel),
+            ("rows examined", f"{self.n_rows}"),
+            (
+                "positive definite",
+                f"{'yes' if self.is_positive_definite else 'no'}: {self.evidence}",
+            ),
+            ("negative mass", f"{self.negative_mass:.3g}"),
+            ("asymmetry", f"{self.asymmetry:.3g}"),
+            ("numerical rank", f"{self.rank} of {self.n_rows}"),
+            ("total mass of the spectrum", mass),
+        ]
+        table += [
+            (f"error of {name}, width {self.n_components}", f"{error:.3g}")
+            for name, error in self.errors.items()
+        ]
+        table.append((f"best error of rank {self.n_components}", f"{self.low_rank_error:.3g}"))
+        return [*table, ("suggested method", self.suggested_method), ("advice", self.advice)]
+
+    def __str__(self) -> str:
+        table = self.rows()
+        width = max(len(name) for name, _ in table)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in table)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the spectrum: positive eigenvalues above, negative ones below."""
+        from .plots import plot_spectrum
+
+        return plot_spectrum(self, ax)
+
+
+def diagnose(
+    kernel: Kernel,
+    X: Any,
+    *,
+    n_components: int = 256,
+    max_rows: int = 1000,
+    random_state: Any = None,
+) -> Diagnosis:
+    """Examine a kernel on (a sample of) some data.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Any kernel, symmetric or not.
+    X : array-like, sparse matrix or sequence of objects
+        The data; at most `max_rows` of them are used, drawn at random.
+    n_components : int, default=256
+        Width at which feature maps are compared; even.
+    max_rows : int, default=1000
+        The cost is that of one eigendecomposition of this size.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+
+    Returns
+    -------
+    Diagnosis
+
+    Examples
+    --------
+    >>> import numpy as np, krein
+    >>> from krein.kernels import DeltaGaussian
+    >>> X = np.random.default_rng(0).random((100, 3))
+    >>> diagnosis = krein.diagnose(DeltaGaussian(), X, n_components=64, random_state=0)
+    >>> diagnosis.is_positive_definite
+    False
+    """
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"diagnose takes a kernel object, got {type(kernel).__name__}: wrap a function as "
+            "krein.kernels.Custom(f) or Pairwise(f)."
+        )
+    rng = as_generator(random_state)
+    rows = _sample(kernel, X, max_rows, rng)
+    K = kernel(rows).astype(float)
+    size = float(np.linalg.norm(K))
+    # A kernel that is declared symmetric differs from its transpose by round-off only.
+    skew = 0.0 if kernel.is_symmetric else float(np.linalg.norm(K - K.T)) / 2
+    asymmetry = skew / size if size else 0.0
+    eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
+    errors, mass, proof = _measured_errors(kernel, rows, n_components, rng)
+    positive, evidence = _verdict(eigenvalues, asymmetry, proof)
+    magnitude = np.abs(eigenvalues)
+    low_rank = _low_rank_error(K, n_components)
+    suggested, advice = _advise(errors, positive, asymmetry, low_rank, n_components)
+    return Diagnosis(
+        kernel=repr(kernel),
+        n_rows=len(K),
+        n_components=n_components,
+        eigenvalues=eigenvalues,
+        negative_mass=float(-eigenvalues[eigenvalues < 0].sum() / magnitude.sum()) if size else 0.0,
+        asymmetry=asymmetry,
+        rank=int((magnitude > RANK_TOLERANCE * magnitude.max()).sum()) if size else 0,
+        is_positive_definite=positive,
+        evidence=evidence,
+        total_mass=mass,
+        errors=errors,
+        low_rank_error=low_rank,
+        suggested_method=suggested,
+        advice=advice,
+    )
+
+
+def _sample(kernel: Kernel, X: Any, max_rows: int, rng: np.random.Generator) -> Any:
+    """At most `max_rows` objects of X; a precomputed matrix loses rows and columns alike."""
+    data = kernel._check_data(X)
+    n = _len(data)
+    if n < 2:
+        raise ValueError(f"diagnose needs at least two rows, got {n}.")
+    if n <= max_rows:
+        return data
+    chosen = np.sort(rng.choice(n, max_rows, replace=False))
+    if not hasattr(data, "shape"):
+        return [data[i] for i in chosen]
+    from .kernels import Precomputed
+
+    return data[np.ix_(chosen, chosen)] if isinstance(kernel, Precomputed) else data[chosen]
+
+
+def _verdict(eigenvalues: NDArray, asymmetry: float, proof: bool) -> tuple[bool, str]:
+    """Positive definite or not, and why."""
+    largest = float(np.abs(eigenvalues).max())
+    # The eigenvalues of an n × n matrix carry an error of about n · eps · ‖K‖.
+    tolerance = 10 * len(eigenvalues) * np.finfo(float).eps * largest
+    lowest = float(eigenvalues[-1])
+    if asymmetry > ASYMMETRY_TOLERANCE:
+        return False, "not symmetric"
+    if lowest < -max(tolerance, RANK_TOLERANCE * largest):
+        return False, f"eigenvalue {lowest:.3g} against a largest of {eigenvalues[0]:.3g}"
+    if proof:
+        return True, "its spectral measure is positive (Bochner)"
+    return True, f"no eigenvalue below {lowest:.1g} on these rows; no proof beyond them"
+
+
+def _measured_errors(
+    kernel: Kernel, rows: Any, n_components: int, rng: np.random.Generator
+) -> tuple[dict[str, float], float | None, bool]:
+    """Errors of the feature maps that apply, the mass, and whether the measure is positive."""
+    errors: dict[str, float] = {}
+    mass, proof = None, False
+    if not hasattr(rows, "shape") or rows.ndim != 2 or not hasattr(rows, "dtype"):
+        return errors, mass, proof
+    on_sphere = bool(np.all(np.abs(row_norms(rows) - 1) < UNIT_TOLERANCE))
+    maps: list[FeatureMap] = [RandomFourier(kernel, n_components, random_state=rng)]
+    if on_sphere:
+        maps.append(RandomGegenbauer(kernel, n_components, normalize=False, random_state=rng))
+    for features in maps:
+        try:
+            features.fit(rows)
+        except ValueError:
+            continue  # no measure, infinite mass or rows off the sphere: it does not apply
+        draws = [approximation_error(features, rows)]
+        for _ in range(N_DRAWS - 1):
+            # The measure is learned once; only its random half is drawn anew.
+            features._draw(rows, rng)
+            draws.append(approximation_error(features, rows))
+        errors[type(features).__name__] = float(np.mean(draws))
+        if isinstance(features, RandomFourier):
+            mass = features.total_mass_
+            proof = kernel.has_closed_form and features.measure_.is_positive
+    return errors, mass, proof
+
+
+def _low_rank_error(K: NDArray, rank: int) -> float:
+    values = np.linalg.svd(K, compute_uv=False)
+    total = float(np.sqrt(np.sum(values**2)))
+    return float(np.sqrt(np.sum(values[rank:] ** 2))) / total if total else 0.0
+
+
+def _advise(
+    errors: dict[str, float], positive: bool, asymmetry: float, low_rank: float, width: int
+) -> tuple[str, str]:
+    """The method with the least error, and a sentence."""
+    kind = (
+        "positive definite: any linear model on the features is right"
+        if positive
+        else "not symmetric: use transform for the first and transform_dual for the second argument"
+        if asymmetry > ASYMMETRY_TOLERANCE
+        else "indefinite: a plain linear model on the features uses |k|, the signs are in form_"
+    )
+    if not errors:
+        return "Nystrom", f"No spectral measure applies here; the kernel is {kind}."
+    best = min(errors, key=lambda name: errors[name])
+    note = f"{best} reaches an error of {errors[best]:.2g} at width {width}"
+    if low_rank < errors[best] / 10:
+        note += f", but the matrix is nearly of low rank: Nyström could reach {low_rank:.1g}"
+    return best, f"{note}; the kernel is {kind}."
+
+
+def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
+    """Relative error ``‖K̃ − K‖ / ‖K‖`` (Frobenius) of a fitted feature map, in row blocks.
+
+    Parameters
+    ----------
+    features : fitted feature map
+    X, Y : data; Y = None means X
+
+    Returns
+    -------
+    float
+    """
+    right = X if Y is None else Y
+    n, m = _len(X), _len(right)
+    dual = features.transform_dual(right)
+    error = size = 0.0
+    data = X if hasattr(X, "shape") else np.asarray(X)
+    for rows in row_blocks(n, 8 * max(m, 1)):
+        block = data[rows]
+        exact = features.exact_kernel(block, right)
+        error += float(np.sum((features.transform(block) @ dual.T - exact) ** 2, dtype=float))
+        size += float(np.sum(exact**2, dtype=float))
+    if size == 0:
+        raise ValueError("The kernel is zero on these rows, so no relative error exists.")
+    return float(np.sqrt(error / size))
