@@ -149,7 +149,7 @@ def measure(quick: bool, repeats: int) -> list[Row]:
     if STATUS.exists() and "RssAnon" in STATUS.read_text():  # Linux only
         width = 256 if quick else 2048
         rows += [memory_row(n, width) for n in (QUICK_MEMORY_ROWS if quick else MEMORY_ROWS)]
-    rows.append(import_row(1 if quick else repeats))
+    rows.append(import_row(1 if quick else 2 * repeats))
     return rows
 
 

@@ -153,9 +153,12 @@ def diagnose(
     skew = 0.0 if kernel.is_symmetric else float(np.linalg.norm(K - K.T)) / 2
     asymmetry = skew / size if size else 0.0
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
-    errors, mass, proof = _measured_errors(kernel, rows, n_components, rng)
+    errors, mass, proof = (
+        _measured_errors(kernel, rows, n_components, rng) if size else ({}, 0.0, True)
+    )
     positive, evidence = _verdict(eigenvalues, asymmetry, proof)
     magnitude = np.abs(eigenvalues)
+    total = magnitude.sum()
     low_rank = _low_rank_error(K, n_components)
     suggested, advice = _advise(errors, positive, asymmetry, low_rank, n_components)
     return Diagnosis(
@@ -163,9 +166,9 @@ def diagnose(
         n_rows=len(K),
         n_components=n_components,
         eigenvalues=eigenvalues,
-        negative_mass=float(-eigenvalues[eigenvalues < 0].sum() / magnitude.sum()) if size else 0.0,
+        negative_mass=float(-eigenvalues[eigenvalues < 0].sum() / total) if total else 0.0,
         asymmetry=asymmetry,
-        rank=int((magnitude > RANK_TOLERANCE * magnitude.max()).sum()) if size else 0,
+        rank=int((magnitude > RANK_TOLERANCE * magnitude.max()).sum()) if total else 0,
         is_positive_definite=positive,
         evidence=evidence,
         total_mass=mass,

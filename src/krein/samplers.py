@@ -79,12 +79,8 @@ class Orthogonal(PointSampler):
     """
 
     def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        n_blocks = -(-n // dim)
-        gaussian = rng.standard_normal((n_blocks, dim, dim))
-        q, r = np.linalg.qr(gaussian)
-        # QR alone is not Haar: the signs of R's diagonal must be moved into Q.
-        signs = np.where(np.diagonal(r, axis1=1, axis2=2) < 0, -1.0, 1.0)
-        directions = (q * signs[:, None, :]).transpose(0, 2, 1).reshape(-1, dim)[:n]
+        full, rest = divmod(n, dim)
+        directions = np.concatenate([haar_rows(full, dim, dim, rng), haar_rows(1, rest, dim, rng)])
         strata = (rng.permutation(n) + rng.random(n)) / n
         radii = np.sqrt(2 * gammaincinv(dim / 2, strata))
         return directions * radii[:, None]
@@ -108,7 +104,7 @@ class QuasiMonteCarlo(PointSampler):
 
         check_choice(self, "engine", self.engine, ("sobol", "halton"))
         if self.engine == "sobol":
-            uniform = qmc.Sobol(dim, rng=rng).random_base2(max(n - 1, 1).bit_length())[:n]
+            uniform = qmc.Sobol(dim, rng=rng).random_base2(int(max(n - 1, 1)).bit_length())[:n]
         else:
             uniform = qmc.Halton(dim, rng=rng).random(n)
         # Sobol points are multiples of 2**-30; moving them half a cell inside keeps 0 out.
@@ -259,6 +255,14 @@ class Rejection(Sampler):
         height = density(candidates)
         accepted = candidates[rng.random(self.n_points) * height.max() < height]
         return rng.choice(accepted, count, replace=len(accepted) < count)
+
+
+def haar_rows(blocks: int, size: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
+    """`blocks` times `size` ≤ dim orthonormal rows of R^dim, each block uniform (Haar)."""
+    q, r = np.linalg.qr(rng.standard_normal((blocks, dim, size)))
+    # QR alone is not Haar: the signs of R's diagonal must be moved into Q.
+    signs = np.where(np.diagonal(r, axis1=1, axis2=2) < 0, -1.0, 1.0)
+    return (q * signs[:, None, :]).transpose(0, 2, 1).reshape(-1, dim)
 
 
 def normal_log_density(points: NDArray, scale: float) -> NDArray[np.floating]:

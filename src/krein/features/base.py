@@ -21,6 +21,9 @@ from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
 from .geometry import Extent
 
+# Most memory that the sample of rows may take, in float64.
+SAMPLE_BYTES = 2**25
+
 
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all explicit maps Z with a form M.
@@ -136,7 +139,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
 
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """At most n random rows of X, dense and float64."""
+    """At most n random rows of X, dense and float64; fewer where rows are very wide."""
+    n = max(50, min(n, SAMPLE_BYTES // (8 * X.shape[1])))
     rows = X if X.shape[0] <= n else X[np.sort(rng.choice(X.shape[0], n, replace=False))]
     dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
     return dense.astype(np.float64)

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 
 from .._validation import check_unit_rows
-from ..forms import fourier_form
+from ..forms import Signature, fourier_form
 from ..kernels import FromMeasure, Gaussian, Kernel
 from ..measures import Measure
 from ..samplers import SAMPLERS, Sampler
@@ -35,7 +35,8 @@ class RandomFourier(FeatureMap):
     kernel : krein.kernels.Kernel, default=None
         The kernel; None is ``Gaussian()``. Kernels of ⟨x, y⟩ need unit rows.
     n_components : int, default=256
-        Output width, an even number: two columns per frequency.
+        Output width, an even number: two columns per frequency. One column alone is the best
+        constant.
     sampler : str or Sampler, default="orthogonal"
         "iid", "orthogonal", "qmc", "importance", "leverage", "rejection" or an instance.
     decomposition : {"polar", "jordan"}, default="polar"
@@ -134,7 +135,7 @@ class RandomFourier(FeatureMap):
         self.random_state = random_state
 
     def _learn(self, X: Any, rng: np.random.Generator) -> None:
-        if self.n_components % 2:
+        if self.n_components % 2 and self.n_components > 1:
             raise ValueError(
                 f"n_components must be even, a cosine and a sine per frequency, got "
                 f"{self.n_components}: use {self.n_components + 1}."
@@ -169,10 +170,13 @@ class RandomFourier(FeatureMap):
             # Rows that are all the same have no range; any will do.
             radius = self._extent.diameter or 1.0
             radius = min(radius, 2.0) if kernel.unit_rows else radius
-        return kernel.measure(X.shape[1], float(radius), n_atoms=self.n_components // 2)
+        return kernel.measure(X.shape[1], float(radius), n_atoms=max(self.n_components // 2, 1))
 
     def _draw(self, X: Any, rng: np.random.Generator) -> None:
         rows = sample_rows(X, MAX_ROWS, rng)
+        if self.n_components == 1:
+            self._set_constant(float(self._resolved_kernel()(rows).mean()), X.shape[1])
+            return
         atoms = self.measure_.atoms(
             self.n_components // 2,
             self.sampler,
@@ -189,9 +193,16 @@ class RandomFourier(FeatureMap):
         self.form_ = fourier_form(weights)
         self._amplitudes = np.sqrt(np.abs(weights))
 
+    def _set_constant(self, value: float, dim: int) -> None:
+        """The mean kernel value at frequency zero, whose sine is nothing: one column."""
+        self.frequencies_, self.weights_ = np.zeros((1, dim)), np.array([value])
+        self.form_ = Signature([-1.0 if value < 0 else 1.0])
+        self._amplitudes = np.sqrt(np.abs(self.weights_))
+
     def _map(self, X: Any) -> NDArray:
         self._check_range(X)
-        return fourier_features(X, self.frequencies_, self._amplitudes)
+        Z = fourier_features(X, self.frequencies_, self._amplitudes)
+        return Z if self.n_components > 1 else np.ascontiguousarray(Z[:, :1])
 
     def _map_dual(self, X: Any) -> NDArray:
         if np.iscomplexobj(self.weights_):

@@ -14,7 +14,7 @@ from .._blocks import row_blocks
 from .._validation import check_unit_rows
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
-from ..measures import legendre
+from ..measures import zonal
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
 from .base import FeatureMap, sample_rows
@@ -173,42 +173,44 @@ class RandomGegenbauer(FeatureMap):
         right = None if Y is None else self._on_sphere(self._validate(Y, reset=False))
         return super().exact_kernel(left, right)
 
-    def _on_sphere(self, X: Any) -> Any:
+    def _norms(self, X: Any) -> NDArray:
+        """Norms of the rows; checked against 1 where rows are not to be scaled."""
         norms = row_norms(X)
         if not self.normalize:
             check_unit_rows(self, norms, "Pass normalize=True to have rows scaled to norm 1.")
-            return X
-        inverse = np.divide(1, norms, out=np.ones_like(norms), where=norms > 0)
-        return (
-            X.multiply(inverse[:, None]).tocsr()
-            if hasattr(X, "multiply")
-            else (X * inverse[:, None])
-        )
+        return norms
+
+    def _on_sphere(self, X: Any) -> Any:
+        norms = self._norms(X)
+        return _scale(X, norms) if self.normalize else X
 
     def _columns(self, X: Any) -> NDArray:
         """The unweighted columns: 1, x and P_ℓ(⟨x, w⟩)."""
-        n = X.shape[0]
-        out = np.zeros((n, self.n_components), dtype=X.dtype)
-        at = 0
-        if self._has_constant:
-            out[:, 0] = 1
-            at = 1
+        out = np.zeros((X.shape[0], self.n_components), dtype=X.dtype)
+        at = int(self._has_constant)
+        out[:, :at] = 1
         if self._has_linear:
             out[:, at : at + X.shape[1]] = X.toarray() if hasattr(X, "toarray") else X
             at += X.shape[1]
         directions = self.directions_.T.astype(X.dtype)
         for degree in np.unique(self.degrees_):
             which = np.flatnonzero(self.degrees_ == degree)
-            products = np.asarray(safe_sparse_dot(X, directions[:, which], dense_output=True))
-            out[:, at + which] = legendre(X.shape[1], int(degree), products)[degree]
+            products = safe_sparse_dot(X, directions[:, which], dense_output=True)
+            out[:, at + which] = zonal(X.shape[1], int(degree), np.asarray(products))
         return out
 
     def _map(self, X: Any) -> NDArray:
-        X = self._on_sphere(X)
-        self._check_range(X)
+        norms = self._norms(X)
         out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
         amplitudes = self._amplitudes.astype(X.dtype)
-        top = 1 + int(self.degrees_.max(initial=1))
-        for rows in row_blocks(X.shape[0], top * self.n_components * out.itemsize):
-            np.multiply(self._columns(X[rows]), amplitudes, out=out[rows])
+        for rows in row_blocks(X.shape[0], self.n_components * out.itemsize):
+            block = _scale(X[rows], norms[rows]) if self.normalize else X[rows]
+            self._check_range(block)
+            np.multiply(self._columns(block), amplitudes, out=out[rows])
         return out
+
+
+def _scale(X: Any, norms: NDArray) -> Any:
+    """Rows divided by their norms; a row of zeros stays."""
+    inverse = np.divide(1, norms, out=np.ones_like(norms), where=norms > 0)[:, None]
+    return X.multiply(inverse).tocsr() if hasattr(X, "multiply") else X * inverse

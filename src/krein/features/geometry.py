@@ -35,7 +35,7 @@ class Extent:
             f"which reach {self.reach:.4g}: the kernel is only represented there and may be far "
             "off beyond. Refit on rows that cover the range, or pass a larger radius.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         return True
 
@@ -62,7 +62,10 @@ def measure_extent(X: Any) -> Extent:
             distances = _squared_distances(X, _row(X, at))
             longest = max(longest, float(distances.max()))
             at = int(distances.argmax())
-    return Extent(center, float(np.sqrt(from_center.max())), MARGIN * float(np.sqrt(longest)))
+    # Below this a difference is the round-off of squared norms: the rows are all the same.
+    noise = 1e-12 * float(row_norms(X, squared=True).max(initial=0))
+    diameter = MARGIN * float(np.sqrt(longest)) if longest > noise else 0.0
+    return Extent(center, float(np.sqrt(from_center.max())), diameter)
 
 
 def _row(X: Any, i: int) -> NDArray[np.floating]:

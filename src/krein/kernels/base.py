@@ -21,7 +21,14 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import row_blocks
 from .._validation import check_choice, check_positive, check_unit_rows
-from ..measures import GegenbauerMeasure, Measure, domain_measure, zero_extension, zonal_measure
+from ..measures import (
+    GegenbauerMeasure,
+    InfiniteMassError,
+    Measure,
+    domain_measure,
+    zero_extension,
+    zonal_measure,
+)
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -49,12 +56,15 @@ class Kernel(BaseEstimator, ABC):
         Whether `measure` is known in closed form on all of R^d.
     fills_diagonal : bool
         Whether `diag` is cheap and more exact than the diagonal of a block.
+    antipodal_exponent : float or None
+        The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
     """
 
     is_symmetric: bool = True
     unit_rows: bool = False
     has_closed_form: bool = False
     fills_diagonal: bool = True
+    antipodal_exponent: float | None = None
 
     @abstractmethod
     def _block(self, X: Any, Y: Any) -> NDArray:
@@ -180,9 +190,23 @@ class Kernel(BaseEstimator, ABC):
                 )
             radius = 2.0
         check_positive(self, "radius", radius)
+        if extension == "domain" and self.unit_rows and radius >= 2 and self._antipodal(dim):
+            raise InfiniteMassError(
+                f"No measure of finite mass represents {self!r} in dimension {dim} once the data "
+                "reach the antipode ‖x − y‖ = 2: it is singular there. Use a Nyström "
+                "approximation, RandomGegenbauer, or data of a smaller range."
+            )
         if extension == "zero":
             return zero_extension(profile, dim, 2.0 if self.unit_rows else radius, jacobian)
         return domain_measure(profile, dim, radius, n_atoms, self._infinite_cause(radius))
+
+    def _antipodal(self, dim: int) -> bool:
+        """Whether the kernel's singularity at ‖x − y‖ = 2 makes its mass infinite.
+
+        Near the antipode the kernel is ``(2 − z)^s``, so the radial density of any extension falls
+        like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2.
+        """
+        return self.antipodal_exponent is not None and self.antipodal_exponent < (dim - 1) / 2
 
     def _closed_form(self, dim: int) -> Measure:
         raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
@@ -265,7 +289,11 @@ class Kernel(BaseEstimator, ABC):
         mine, theirs = self.get_params(False), other.get_params(False)
         return all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
-    __hash__ = None  # type: ignore[assignment]  # parameters may change: equality is by value
+    def __hash__(self) -> int:
+        # Parameters may change, the type does not; scikit-learn looks callables up in sets.
+        return hash(type(self))
+
+    __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
 
 
 class Radial(Kernel):

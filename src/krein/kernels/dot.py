@@ -142,6 +142,10 @@ class ArcCosine(_Homogeneous):
         self.order = order
 
     @property
+    def antipodal_exponent(self) -> float:  # type: ignore[override]  # a property here, a constant there
+        return 0.5 + self._power
+
+    @property
     def _power(self) -> int:
         return check_choice(self, "order", self.order, (0, 1))
 
@@ -154,6 +158,8 @@ class NeuralTangent(_Homogeneous):
 
     ``‖x‖‖y‖ (u κ₀(u) + κ₁(u))`` with u the cosine of the angle; positive definite.
     """
+
+    antipodal_exponent = 0.5
 
     def _profile(self, u: NDArray) -> NDArray:
         return u * _arc(0, u) + _arc(1, u)

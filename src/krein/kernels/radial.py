@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import manhattan_distances
 
 from .._validation import check_degree, check_positive
-from ..measures import Measure, Normal, Part, ProductCauchy, Student, exponential_mixture
+from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
 from ..measures.laws import matern_profile
 from .base import Kernel, Profile, Radial, _len, check_sphere
 
@@ -151,7 +151,7 @@ class Cauchy(Radial):
 
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
-        return Measure([Part(exponential_mixture(dim, 1 / sigma))])
+        return Measure([Part(ExponentialMixture(dim, 1 / sigma))])
 
 
 class _L1(Kernel):
@@ -311,6 +311,7 @@ class GeodesicGaussian(Radial):
     """
 
     unit_rows = True
+    antipodal_exponent = 0.5
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma

@@ -3,6 +3,7 @@
 from ..atoms import Atoms, ZonalAtoms
 from .laws import (
     Convolution,
+    ExponentialMixture,
     Law,
     Normal,
     ProductCauchy,
@@ -10,16 +11,16 @@ from .laws import (
     Student,
     TabulatedRadial,
     TiltedNormal,
-    exponential_mixture,
 )
 from .measure import Measure, Part, Ridge
 from .programme import InfiniteMassError
 from .radial import domain_measure, zero_extension
-from .sphere import GegenbauerMeasure, harmonics, legendre, zonal_measure
+from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
 
 __all__ = [
     "Atoms",
     "Convolution",
+    "ExponentialMixture",
     "GegenbauerMeasure",
     "InfiniteMassError",
     "Law",
@@ -34,9 +35,9 @@ __all__ = [
     "TiltedNormal",
     "ZonalAtoms",
     "domain_measure",
-    "exponential_mixture",
     "harmonics",
     "legendre",
     "zero_extension",
+    "zonal",
     "zonal_measure",
 ]

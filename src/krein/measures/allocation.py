@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 N_DIFFERENCES = 256
 N_PILOT_BLOCKS = 32
+# Rows of a pilot block: wide data would make whole orthogonal blocks as large as the data.
+MAX_PILOT_BLOCK = 64
 
 
 def scores(
@@ -28,12 +30,14 @@ def scores(
     differences = X[pairs[0]] - X[pairs[1]]
     deviations = []
     for part in measure.parts:
-        block = part.law.canonical_dim
-        points = np.concatenate([sampler.points(block, block, rng) for _ in range(N_PILOT_BLOCKS)])
-        frequencies = part.law.transport(points)
-        waves = np.exp(1j * (frequencies @ differences.T)) * part.weight(frequencies)[:, None]
-        means = waves.real.reshape(N_PILOT_BLOCKS, block, -1).mean(axis=1)
-        deviations.append(np.sqrt(block * means.var(axis=0, ddof=1).mean()))
+        dim = part.law.canonical_dim
+        block = min(dim, MAX_PILOT_BLOCK)
+        means = []
+        for _ in range(N_PILOT_BLOCKS):
+            frequencies = part.law.transport(sampler.points(block, dim, rng))
+            waves = np.exp(1j * (frequencies @ differences.T)) * part.weight(frequencies)[:, None]
+            means.append(waves.real.mean(axis=0))
+        deviations.append(np.sqrt(block * np.var(means, axis=0, ddof=1).mean()))
     # A part without variance still needs one frequency; a floor keeps its score above zero.
     return np.maximum(deviations, 1e-6 * masses.sum())
 
@@ -51,9 +55,12 @@ def allocate(
         What each part's weights are multiplied by: 1/n_i. With fewer frequencies than parts the
         parts are drawn at random instead, and the factor keeps the estimate unbiased.
     """
-    chances = scores / scores.sum()
+    total = scores.sum()
+    # Parts without any mass share the frequencies equally; what they carry is zero anyway.
+    chances = scores / total if total else np.full(len(scores), 1 / len(scores))
     if n < len(scores):
-        return rng.multinomial(n, chances), 1 / (n * chances)
+        factors = np.divide(1, n * chances, where=chances > 0, out=np.zeros(len(chances)))
+        return rng.multinomial(n, chances), factors
     wanted = chances * n
     rounded = np.where(wanted >= block, np.round(wanted / block) * block, np.round(wanted))
     counts = np.maximum(1, rounded).astype(np.intp)

@@ -232,26 +232,33 @@ class TabulatedRadial(Radial):
         return log_radial - (self.dim - 1) * np.log(r) - log_sphere_area(self.dim)
 
 
-def exponential_mixture(dim: int, scale: float) -> TabulatedRadial:
+class ExponentialMixture(TabulatedRadial):
     """The spectrum of the Cauchy kernel 1/(1 + z²/σ²), scale = 1/σ.
 
-    ``1/(1 + z²/σ²) = ∫ e^(−t) e^(−t z²/σ²) dt`` is a mixture of Gaussians, so the
-    radius is √(2t)/σ times a chi variable, t standard exponential.
+    ``1/(1 + z²/σ²) = ∫ e^(−t) e^(−t z²/σ²) dt`` is a mixture of Gaussians, so the radius is √(2t)/σ
+    times a chi variable, t standard exponential.
     """
-    # The mixture integral by the trapezoid rule in log t, which converges geometrically here and,
-    # unlike K_(d/2−1), neither over- nor underflows in high dimension.
-    log_t = np.linspace(np.log(1e-12), np.log(50.0), 1024)
-    widths = np.sqrt(2 * np.exp(log_t))
-    # The largest radius that carries mass: t = 50 and a chi variable 9 deviations above √dim.
-    radii = np.linspace(0, widths[-1] * (np.sqrt(dim) + 9), 2 * N_TABLE)
-    log_chi = (1 - dim / 2) * np.log(2) - gammaln(dim / 2)
-    density = np.zeros_like(radii)
-    for width, weight in zip(widths, np.exp(log_t - np.exp(log_t)), strict=True):
-        x = radii / width
-        with np.errstate(divide="ignore"):
-            log_x = np.log(x) if dim > 1 else np.zeros_like(x)
-        density += weight / width * np.exp(log_chi + (dim - 1) * log_x - x**2 / 2)
-    return TabulatedRadial(dim, radii * scale, density, heavy=True)
+
+    def __init__(self, dim: int, scale: float):
+        # The mixture integral by the trapezoid rule in log t, which converges geometrically here
+        # and, unlike the Bessel function it is, neither over- nor underflows in high dimension.
+        log_t = np.linspace(np.log(1e-12), np.log(50.0), 1024)
+        widths = np.sqrt(2 * np.exp(log_t))
+        # The largest radius that carries mass: t = 50 and a chi variable 9 deviations above √dim;
+        # squared, because most of the mass is at small radii.
+        radii = widths[-1] * (np.sqrt(dim) + 9) * np.linspace(0, 1, 2 * N_TABLE) ** 2
+        log_chi = (1 - dim / 2) * np.log(2) - gammaln(dim / 2)
+        density = np.zeros_like(radii)
+        for width, weight in zip(widths, np.exp(log_t - np.exp(log_t)), strict=True):
+            x = radii / width
+            with np.errstate(divide="ignore"):
+                log_x = np.log(x) if dim > 1 else np.zeros_like(x)
+            density += weight / width * np.exp(log_chi + (dim - 1) * log_x - x**2 / 2)
+        super().__init__(dim, radii * scale, density, heavy=True)
+        self.scale = float(scale)
+
+    def characteristic(self, differences: NDArray) -> NDArray:
+        return 1 / (1 + self.scale**2 * np.square(differences).sum(axis=-1))
 
 
 class TiltedNormal(Law):

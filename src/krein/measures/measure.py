@@ -162,6 +162,8 @@ class Measure(ByValue):
         Largest deviation from the kernel within that radius.
     """
 
+    __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
+
     def __init__(self, parts: Iterable[Part], radius: float = np.inf, bias: float = 0.0):
         self.parts = list(parts)
         if not self.parts:
@@ -237,8 +239,14 @@ class Measure(ByValue):
 
     def convolve(self, other: Measure) -> Measure:
         """The measure of the product of two symmetric kernels."""
+        if self.dim != other.dim:
+            raise ValueError(
+                f"Measures must have the same dimension to be convolved, got {self.dim} and "
+                f"{other.dim}."
+            )
         parts = [mine.convolve(theirs) for mine in self.parts for theirs in other.parts]
-        bias = self.bias * other.total_mass + other.bias * self.total_mass
+        # (k + e)(k' + e') − k k' with |k| at most the mass.
+        bias = self.bias * other.total_mass + other.bias * self.total_mass + self.bias * other.bias
         return Measure(parts, min(self.radius, other.radius), bias)
 
     def jordan(self) -> Measure:
@@ -277,6 +285,8 @@ class Measure(ByValue):
         X : ndarray of shape (n_rows, dim), default=None
             Data on which variances (and leverage scores) are estimated.
         """
+        if n < 1:
+            raise ValueError(f"A measure is drawn with at least one atom, got n = {n}.")
         check_choice(self, "decomposition", decomposition, ("polar", "jordan"))
         check_choice(self, "allocation", allocation, ("neyman", "equal"))
         source = self.jordan() if decomposition == "jordan" else self
@@ -302,16 +312,19 @@ def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
     """
     nodes, weights = np.polynomial.legendre.leggauss(24)
     cell = np.pi / 2
+    # Panels halve towards the kinks: |1 − iA sin s| is smooth there, but only on the scale 1/A.
+    halves = cell * 0.5 ** np.arange(1, 16)
+    panels = np.unique(np.concatenate([[0.0], halves, cell - halves]))
     if tau > 40:
-        left = np.arange(4) * cell
-        width = np.full(4, cell)
+        edges = np.append((np.arange(4)[:, None] * cell + panels).ravel(), 4 * cell)
     else:
         reach = 9.5 * tau
-        # A short cell near the origin, where a small τ puts all the mass inside one kink.
-        edges = np.arange(-np.ceil(reach / cell), np.ceil(reach / cell) + 1) * cell
+        n_cells = int(np.ceil(reach / cell))
+        edges = (np.arange(-n_cells, n_cells)[:, None] * cell + panels).ravel()
+        # And a small τ puts all the mass inside one cell.
         edges = np.unique(np.concatenate([edges, np.linspace(-reach, reach, 41)]))
         edges = edges[np.abs(edges) <= reach]
-        left, width = edges[:-1], np.diff(edges)
+    left, width = edges[:-1], np.diff(edges)
     s = left[:, None] + width[:, None] * (nodes + 1) / 2
     density = 1 / (4 * cell) if tau > 40 else np.exp(-((s / tau) ** 2) / 2) / tau / _ROOT_2PI
     return float(np.sum(g(s) * density * weights * width[:, None] / 2))

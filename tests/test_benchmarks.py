@@ -1,0 +1,37 @@
+"""The benchmarks run; their bars are for a quiet machine and the full sizes."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    # Registered, because dataclasses look their module up by name.
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_speed_prints_its_table(capsys):
+    rows = script("speed").main(["--quick"])
+    assert len(rows) >= 4
+    out = capsys.readouterr().out
+    assert all(row.name in out for row in rows)
+    assert all(row.ours > 0 for row in rows if row.unit == "s")
+
+
+@pytest.mark.parametrize("have_data", [True, False])
+def test_quality_prints_its_table(capsys, monkeypatch, have_data):
+    quality = script("quality")
+    if not have_data:
+        monkeypatch.setattr(quality, "load", lambda name: None)
+    rows = quality.main(["--quick"])
+    out = capsys.readouterr().out
+    assert all(str(row) in out for row in rows)
+    assert rows[0].holds

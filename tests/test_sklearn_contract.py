@@ -1,0 +1,249 @@
+"""Every public estimator keeps scikit-learn's contract, with no expected failure.
+
+Estimators are discovered, so that a new one cannot be forgotten: it is checked as it is built
+without arguments, and a test below demands that it has variants too.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import krein
+import krein.features
+from krein import RandomFourier, RandomGegenbauer
+from krein.features import FeatureMap
+from krein.kernels import (
+    DeltaGaussian,
+    Gaussian,
+    NeuralTangent,
+    Polynomial,
+    ShiftGaussian,
+    Sigmoid,
+)
+from krein.measures import Measure, Normal, Part, programme
+
+
+def _public_estimators() -> list[type]:
+    found = {getattr(module, name) for module in (krein, krein.features) for name in module.__all__}
+    return sorted(
+        (
+            thing
+            for thing in found
+            if inspect.isclass(thing)
+            and issubclass(thing, BaseEstimator)
+            and hasattr(thing, "fit")
+            and thing is not FeatureMap  # the base, which cannot be fitted
+        ),
+        key=lambda cls: cls.__name__,
+    )
+
+
+ESTIMATORS = _public_estimators()
+
+# Small widths: the checks are about the contract, not about accuracy.
+fourier = partial(RandomFourier, n_components=16, random_state=0)
+gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
+
+VARIANTS = [
+    fourier(DeltaGaussian()),
+    fourier(ShiftGaussian()),
+    fourier(weights="calibrated"),
+    fourier(ShiftGaussian(), weights="calibrated"),
+    fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),
+    fourier(DeltaGaussian(), sampler="iid"),
+    fourier(DeltaGaussian(), sampler="qmc"),
+    fourier(DeltaGaussian(), sampler="leverage"),
+    fourier(DeltaGaussian(), sampler="importance"),
+    gegenbauer(Sigmoid(coef0=-1.0), sampler="iid", allocation="equal"),
+    gegenbauer(Polynomial(degree=3), weights="calibrated", sampler="qmc"),
+]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _solve_each_programme_once():
+    """The checks fit the same few data hundreds of times: remember the linear programmes."""
+    solve, known = programme.least_mass, {}
+
+    def remembered(basis, target, epsilon, costs):
+        key = (basis.tobytes(), target.tobytes(), epsilon, costs.tobytes())
+        if key not in known:
+            known[key] = solve(basis, target, epsilon, costs)
+        return None if known[key] is None else known[key].copy()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programme, "least_mass", remembered)
+        yield
+
+
+def test_estimators_are_discovered():
+    assert {RandomFourier, RandomGegenbauer} <= set(ESTIMATORS)
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_every_estimator_has_variants_here(cls):
+    assert any(type(variant) is cls for variant in VARIANTS)
+
+
+@parametrize_with_checks([*(cls() for cls in ESTIMATORS), *VARIANTS])
+def test_scikit_learn_default_checks(estimator, check):
+    check(estimator)
+
+
+# Checks of scikit-learn that its own estimators run and `parametrize_with_checks` leaves out.
+EXTRA = [
+    "check_dataframe_column_names_consistency",
+    "check_do_not_raise_errors_in_init_or_set_params",
+    "check_get_feature_names_out_error",
+    "check_global_output_transform_pandas",
+    "check_global_set_output_transform_polars",
+    "check_inplace_ensure_writeable",
+    "check_n_features_in_after_fitting",
+    "check_param_validation",
+    "check_parameters_default_constructible",
+    "check_set_output_transform",
+    "check_set_output_transform_pandas",
+    "check_set_output_transform_polars",
+    "check_transformer_get_feature_names_out",
+    "check_transformer_get_feature_names_out_pandas",
+]
+
+
+def _extra_checks() -> list[str]:
+    """The extra checks of the installed release; names come and go between releases."""
+    return [name for name in EXTRA if hasattr(estimator_checks, name)]
+
+
+@pytest.mark.parametrize("name", [name for name in EXTRA if "pandas" in name or "polars" in name])
+def test_no_data_frame_check_is_lost(name):
+    assert name in _extra_checks()
+
+
+# The data frame checks fit on a frame and transform an array, or the other way round, which is
+# what scikit-learn's own validation warns of.
+@pytest.mark.filterwarnings("ignore:X (has|does not have valid) feature names:UserWarning")
+@pytest.mark.parametrize("check", _extra_checks())
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        *(cls() for cls in ESTIMATORS),
+        fourier(DeltaGaussian()),
+        fourier(ShiftGaussian(), weights="calibrated"),
+        gegenbauer(Sigmoid(coef0=-1.0)),
+    ],
+    ids=repr,
+)
+def test_scikit_learn_checks_outside_the_default_set(estimator, check):
+    getattr(estimator_checks, check)(type(estimator).__name__, estimator)
+
+
+ALL = [*(cls(random_state=0) for cls in ESTIMATORS), *VARIANTS]
+
+
+@pytest.fixture
+def X(rng):
+    return rng.random((60, 4))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_same_seed_gives_the_same_features(estimator, X):
+    first = clone(estimator).set_params(random_state=7).fit(X)
+    second = clone(estimator).set_params(random_state=7).fit(X)
+    other = clone(estimator).set_params(random_state=8).fit(X)
+    assert_array_equal(first.transform(X), second.transform(X))
+    assert_array_equal(first.transform_dual(X), second.transform_dual(X))
+    assert not np.array_equal(first.transform(X), other.transform(X))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_random_state_may_be_a_state_or_a_generator(estimator, make, X):
+    first, second = (clone(estimator).set_params(random_state=make(3)).fit(X) for _ in range(2))
+    assert_array_equal(first.transform(X), second.transform(X))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_pickle_keeps_all_verbs(estimator, X):
+    fitted = clone(estimator).fit(X)
+    copy = pickle.loads(pickle.dumps(fitted))
+    for verb in ("transform", "transform_dual", "approximate_kernel", "exact_kernel"):
+        assert_array_equal(getattr(copy, verb)(X), getattr(fitted, verb)(X))
+    assert_array_equal(copy.get_feature_names_out(), fitted.get_feature_names_out())
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_clone_is_unfitted_and_equal_in_parameters(estimator, X):
+    fitted = clone(estimator).fit(X)
+    copy = clone(fitted)
+    assert [name for name in vars(copy) if name.endswith("_")] == []
+    assert repr(copy) == repr(fitted)
+    assert copy.kernel == fitted.kernel
+    assert_array_equal(copy.fit(X).transform(X), fitted.transform(X))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_fit_does_not_change_parameters_or_data(estimator, X):
+    before, seen = repr(estimator), X.copy()
+    clone(estimator).fit(X).transform(X)
+    assert repr(estimator) == before
+    assert_array_equal(X, seen)
+
+
+def test_a_measure_as_parameter_survives_clone_and_pickle(X):
+    features = fourier(measure=Measure([Part(Normal(4, 1.0)), Part(Normal(4, 0.1), -0.5)]))
+    fitted = clone(features).fit(X)
+    copy = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(copy.transform_dual(X), fitted.transform_dual(X))
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_feature_names_are_class_name_and_number(estimator, X):
+    fitted = clone(estimator).fit(X)
+    prefix = type(estimator).__name__.lower()
+    expected = [f"{prefix}{j}" for j in range(fitted.n_components)]
+    assert list(fitted.get_feature_names_out()) == expected
+
+
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), DeltaGaussian(), ShiftGaussian()], ids=lambda k: type(k).__name__
+)
+def test_grid_search_over_the_kernel_equals_a_loop(kernel, rng):
+    X = rng.random((90, 2))
+    y = np.sin(6 * X[:, 0]) + X[:, 1]
+    sigmas = [0.3, 1.0, 30.0]
+    steps = [("features", fourier(kernel, n_components=64)), ("model", Ridge(alpha=1e-3))]
+    grid = {"features__kernel__sigma": sigmas}
+    search = GridSearchCV(Pipeline(steps), grid, cv=KFold(3)).fit(X, y)
+    expected = []
+    for sigma in sigmas:
+        scores = []
+        for train, test in KFold(3).split(X):
+            features = fourier(clone(kernel).set_params(sigma=sigma), n_components=64)
+            model = Ridge(alpha=1e-3).fit(features.fit_transform(X[train]), y[train])
+            scores.append(model.score(features.transform(X[test]), y[test]))
+        expected.append(np.mean(scores))
+    assert_allclose(search.cv_results_["mean_test_score"], expected, rtol=1e-9)
+    assert search.best_params_["features__kernel__sigma"] == sigmas[int(np.argmax(expected))]
+    assert search.best_estimator_[0].kernel.sigma == search.best_params_["features__kernel__sigma"]
+    assert kernel.sigma == 1.0  # the caller's kernel is not touched
+
+
+@pytest.mark.parametrize("features", [fourier(DeltaGaussian()), gegenbauer(NeuralTangent())])
+def test_pipeline_with_a_classifier_learns(features, rng):
+    X = rng.standard_normal((300, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)  # four quadrants: chance for a linear model
+    wide = clone(features).set_params(n_components=64)
+    model = make_pipeline(wide, LogisticRegression(C=100.0, max_iter=2000)).fit(X[:200], y[:200])
+    assert model.score(X[200:], y[200:]) > 0.85  # chance would be 0.5 ± 0.05
+    assert model[:-1].get_feature_names_out().shape == (64,)
