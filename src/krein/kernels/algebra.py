@@ -71,6 +71,10 @@ class _Pair(Kernel):
     def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return self.left.fills_diagonal and self.right.fills_diagonal
 
+    @property
+    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.left.takes_vectors and self.right.takes_vectors
+
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.right._check_data(self.left._check_data(X, name), name)
 
@@ -144,6 +148,10 @@ class _Wrapper(Kernel):
     @property
     def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return self.kernel.fills_diagonal
+
+    @property
+    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.takes_vectors
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.kernel._check_data(X, name)

@@ -56,6 +56,8 @@ class Kernel(BaseEstimator, ABC):
         Whether `measure` is known in closed form on all of R^d.
     fills_diagonal : bool
         Whether `diag` is cheap and more exact than the diagonal of a block.
+    takes_vectors : bool
+        Whether the data are a numeric matrix; False for strings, series, sets and other objects.
     antipodal_exponent : float or None
         The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
     """
@@ -64,6 +66,7 @@ class Kernel(BaseEstimator, ABC):
     unit_rows: bool = False
     has_closed_form: bool = False
     fills_diagonal: bool = True
+    takes_vectors: bool = True
     antipodal_exponent: float | None = None
 
     @abstractmethod

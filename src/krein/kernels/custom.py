@@ -17,6 +17,7 @@ class _Function(Kernel):
     """A kernel of objects, given by a function of the user's."""
 
     fills_diagonal = False  # every extra call of the function is the user's time
+    takes_vectors = False
 
     def __init__(self, f: Callable, symmetric: bool = True):
         self.f = f
