@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -46,6 +47,22 @@ def one_blas_thread() -> Iterator[int]:
                 yield allowed if held else 1
             return
     yield 1
+
+
+def over_blocks(work: Callable[[slice], None], blocks: Iterable[slice]) -> None:
+    """Call `work` on every block, in as many threads as BLAS is allowed, BLAS itself in one."""
+    todo = deque(blocks)
+
+    def loop() -> None:
+        while todo:
+            try:
+                block = todo.popleft()
+            except IndexError:  # another thread was faster
+                return
+            work(block)
+
+    with one_blas_thread() as allowed:
+        run_in_threads(loop, min(allowed, max(1, len(todo))))
 
 
 def run_in_threads(work: Callable[[], None], n_workers: int) -> None:

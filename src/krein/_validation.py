@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -41,6 +43,16 @@ def check_degree(owner: object, value: Any) -> int:
             f"{type(owner).__name__} needs degree to be a whole number ≥ 0, got {value!r}."
         )
     return int(number)
+
+
+def check_workers(owner: object, value: Any) -> int:
+    """Return a number of threads if it is a whole number ≥ 1, or -1 for all cores, else raise."""
+    if not isinstance(value, numbers.Integral) or (value < 1 and value != -1):
+        raise ValueError(
+            f"{type(owner).__name__} needs workers to be a whole number ≥ 1, or -1 for all cores, "
+            f"got {value!r}."
+        )
+    return int(value)
 
 
 def check_choice(owner: object, name: str, value: Any, choices: tuple) -> Any:
@@ -89,6 +101,17 @@ class ByValue:
         )
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
+
+
+@contextmanager
+def all_or_nothing(estimator: object) -> Iterator[None]:
+    """Within, a failure leaves the estimator as it was: nothing is half-fitted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

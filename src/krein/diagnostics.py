@@ -12,6 +12,7 @@ from sklearn.utils.extmath import row_norms
 from ._blocks import row_blocks
 from ._validation import UNIT_TOLERANCE, as_generator
 from .features import FeatureMap, RandomFourier, RandomGegenbauer
+from .features.base import RandomMap
 from .kernels import Kernel
 from .kernels.base import _len
 
@@ -219,7 +220,7 @@ def _measured_errors(
     if not hasattr(rows, "shape") or rows.ndim != 2 or not hasattr(rows, "dtype"):
         return errors, mass, proof
     on_sphere = bool(np.all(np.abs(row_norms(rows) - 1) < UNIT_TOLERANCE))
-    maps: list[FeatureMap] = [RandomFourier(kernel, n_components, random_state=rng)]
+    maps: list[RandomMap] = [RandomFourier(kernel, n_components, random_state=rng)]
     if on_sphere:
         maps.append(RandomGegenbauer(kernel, n_components, normalize=False, random_state=rng))
     for features in maps:
@@ -281,7 +282,7 @@ def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
     n, m = _len(X), _len(right)
     dual = features.transform_dual(right)
     error = size = 0.0
-    data = X if hasattr(X, "shape") else np.asarray(X)
+    data = X if hasattr(X, "shape") else list(X)
     for rows in row_blocks(n, 8 * max(m, 1)):
         block = data[rows]
         exact = features.exact_kernel(block, right)

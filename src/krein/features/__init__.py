@@ -3,5 +3,6 @@
 from .base import FeatureMap
 from .fourier import RandomFourier
 from .gegenbauer import RandomGegenbauer
+from .nystrom import Nystrom
 
-__all__ = ["FeatureMap", "RandomFourier", "RandomGegenbauer"]
+__all__ = ["FeatureMap", "Nystrom", "RandomFourier", "RandomGegenbauer"]

@@ -15,7 +15,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import as_generator
+from .._validation import all_or_nothing, as_generator
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
@@ -28,16 +28,14 @@ SAMPLE_BYTES = 2**25
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all explicit maps Z with a form M.
 
-    A map defines `_learn(X, rng)`, which sets `form_` and all it needs, `_draw(X, rng)`, the
-    random half of it, and `_map(X)`; the rest follows.
+    A map defines `_learn(X, rng)`, which sets `form_` and all it needs, and `_map(X)`; the rest
+    follows. A map whose dual features are not ``Z Mᵀ`` for any M defines `_map_dual` and has no
+    `form_`.
     """
 
     form_: Form
-    measure_: Measure | GegenbauerMeasure
-    total_mass_: float
     n_components: int
     random_state: Any
-    _extent: Extent | None
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -54,28 +52,15 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self
         """
-        before = dict(vars(self))
-        try:
+        with all_or_nothing(self):
             self._learn(self._validate(X, reset=True), as_generator(self.random_state))
-        except BaseException:
-            # Nothing half-fitted: a failed fit leaves the map as it was.
-            self.__dict__ = before
-            raise
         return self
 
     def _learn(self, X: Any, rng: np.random.Generator) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
 
-    def _draw(self, X: Any, rng: np.random.Generator) -> None:
-        raise TypeError(f"{type(self).__name__} must define _draw.")
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "form_")
-
-    def _check_range(self, X: Any) -> None:
-        """Warn once if rows leave the range on which the kernel is represented."""
-        if self._extent is not None and self._extent.check(X, type(self).__name__):
-            self._extent = None
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
@@ -136,6 +121,22 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class RandomMap(FeatureMap):
+    """A map drawn from a measure: `_learn` finds the measure, `_draw` its atoms."""
+
+    measure_: Measure | GegenbauerMeasure
+    total_mass_: float
+    _extent: Extent | None
+
+    def _draw(self, X: Any, rng: np.random.Generator) -> None:
+        raise TypeError(f"{type(self).__name__} must define _draw.")
+
+    def _check_range(self, X: Any) -> None:
+        """Warn once if rows leave the range on which the kernel is represented."""
+        if self._extent is not None and self._extent.check(X, type(self).__name__):
+            self._extent = None
 
 
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

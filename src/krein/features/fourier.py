@@ -16,12 +16,12 @@ from ..kernels import FromMeasure, Gaussian, Kernel
 from ..measures import Measure
 from ..samplers import SAMPLERS, Sampler
 from ._trig import fourier_features
-from .base import FeatureMap, sample_rows
+from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_fourier
 from .geometry import measure_extent
 
 
-class RandomFourier(FeatureMap):
+class RandomFourier(RandomMap):
     """Random Fourier features for stationary kernels that need not be definite or symmetric.
 
     Draws frequencies ω_j with complex weights c_j from the kernel's spectral measure, so that

@@ -17,12 +17,12 @@ from ..kernels import ArcCosine, Kernel
 from ..measures import zonal
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
-from .base import FeatureMap, sample_rows
+from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_columns
 from .geometry import measure_extent
 
 
-class RandomGegenbauer(FeatureMap):
+class RandomGegenbauer(RandomMap):
     """Random features for kernels of ⟨x, y⟩ on unit rows: the sphere's own harmonic analysis.
 
     Expands ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)`` in the Legendre polynomials of the dimension, on

@@ -26,6 +26,10 @@ from .radial import (
     SphericalPolynomial,
     ThinPlateSpline,
 )
+from .series import DynamicTimeWarping, ElasticDistance
+from .sets import Dice, Hausdorff, Tanimoto, Tversky
+from .similarity import Similarity
+from .strings import EditDistance
 
 __all__ = [
     "TL1",
@@ -35,11 +39,16 @@ __all__ = [
     "CoshGaussian",
     "Custom",
     "DeltaGaussian",
+    "Dice",
+    "DynamicTimeWarping",
+    "EditDistance",
+    "ElasticDistance",
     "Epanechnikov",
     "FromMeasure",
     "Gaussian",
     "GaussianCombination",
     "GeodesicGaussian",
+    "Hausdorff",
     "Hellinger",
     "Kernel",
     "Laplacian",
@@ -55,9 +64,12 @@ __all__ = [
     "Scaled",
     "ShiftGaussian",
     "Sigmoid",
+    "Similarity",
     "SinhGaussian",
     "SphericalPolynomial",
     "Sum",
+    "Tanimoto",
     "ThinPlateSpline",
     "Transposed",
+    "Tversky",
 ]

@@ -78,6 +78,9 @@ class _Pair(Kernel):
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.right._check_data(self.left._check_data(X, name), name)
 
+    def takes_matrix(self, X: Any) -> bool:
+        return self.left.takes_matrix(X) and self.right.takes_matrix(X)
+
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         X, checked = self.left._check_pair(X, Y)
         return self.right._check_pair(X, None if Y is None else checked)
@@ -155,6 +158,9 @@ class _Wrapper(Kernel):
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.kernel._check_data(X, name)
+
+    def takes_matrix(self, X: Any) -> bool:
+        return self.kernel.takes_matrix(X)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return self.kernel._check_pair(X, Y)

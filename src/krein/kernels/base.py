@@ -85,6 +85,10 @@ class Kernel(BaseEstimator, ABC):
         """Validate X: a finite float32/float64 matrix, dense or CSR."""
         return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
 
+    def takes_matrix(self, X: Any) -> bool:
+        """Whether X is, for this kernel, a numeric matrix and not a collection of objects."""
+        return self.takes_vectors
+
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         X = self._check_data(X)
         if Y is None:

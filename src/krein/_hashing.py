@@ -1,0 +1,138 @@
+"""Random numbers that belong to the content of a row, not to its place.
+
+Landmarks, sketches and reservoirs are drawn by a keyed hash of each row's content: the order of
+the rows, the size of the blocks and the number of partitions change nothing, and duplicates
+behave like weights. Dense and sparse rows with the same entries have the same hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ._blocks import row_blocks
+
+Hashes = NDArray[np.uint64]
+
+_GOLDEN, _MIX1, _MIX2 = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+
+
+def mix(words: Hashes) -> Hashes:
+    """The finaliser of splitmix64: every input bit reaches every output bit."""
+    words = (words ^ (words >> np.uint64(30))) * _MIX1
+    words = (words ^ (words >> np.uint64(27))) * _MIX2
+    return words ^ (words >> np.uint64(31))
+
+
+def _bits(values: NDArray) -> Hashes:
+    """The bit patterns of floats, with −0 as 0 and float32 as the float64 it stands for."""
+    return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+
+
+def hash_rows(X: Any) -> Hashes:
+    """One 64-bit hash per row of a numeric matrix, or per object of a sequence.
+
+    A row's hash is the mixed sum of the hashes of its non-zero entries, each with its column.
+    """
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X)
+        rows.sum_duplicates()
+        entries = mix(_bits(rows.data) ^ mix((rows.indices.astype(np.uint64) + _ONE) * _GOLDEN))
+        entries[rows.data == 0] = 0
+        # A running sum wraps around; its differences are right modulo 2**64 all the same.
+        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+        return mix(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
+    if isinstance(X, np.ndarray) and X.ndim == 2 and np.issubdtype(X.dtype, np.number):
+        columns = mix((np.arange(X.shape[1], dtype=np.uint64) + _ONE) * _GOLDEN)
+        out = np.empty(len(X), dtype=np.uint64)
+        for block in row_blocks(len(X), 8 * X.shape[1]):
+            values = np.ascontiguousarray(X[block], dtype=np.float64)
+            entries = mix(_bits(values) ^ columns)
+            entries[values == 0] = 0
+            out[block] = mix(entries.sum(axis=1, dtype=np.uint64))
+        return out
+    return np.array([_hash_object(x) for x in X], dtype=np.uint64)
+
+
+_ONE = np.uint64(1)
+
+
+def _hash_object(x: Any) -> int:
+    """A hash of one object that is the same in every process."""
+    if isinstance(x, np.ndarray):
+        content = repr((x.shape, x.dtype.kind)).encode() + np.ascontiguousarray(x).tobytes()
+    elif isinstance(x, str):
+        content = x.encode("utf-8", "surrogatepass")
+    elif isinstance(x, bytes):
+        content = x
+    elif isinstance(x, set | frozenset):
+        # The order in which a set is walked differs between processes.
+        content = b"".join(sorted(repr(item).encode() for item in x))
+    else:
+        content = pickle.dumps(x)
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+def hash_pairs(K: NDArray) -> Hashes:
+    """One hash per row of a square matrix that a permutation of the objects does not change.
+
+    Columns move with the objects, so entries are summed without their place; the diagonal entry,
+    which stays with its row, is added apart.
+    """
+    out = np.empty(len(K), dtype=np.uint64)
+    for block in row_blocks(len(K), 8 * K.shape[1]):
+        entries = mix(_bits(np.ascontiguousarray(K[block])) + _GOLDEN)
+        out[block] = entries.sum(axis=1, dtype=np.uint64)
+    return mix(out + mix(_bits(np.ascontiguousarray(np.diagonal(K))) * _GOLDEN))
+
+
+class Draws:
+    """Exponential clocks for rows, keyed by their content.
+
+    Row i rings at time ``−log(u_i) / w_i``; the rows that ring first are a draw without
+    replacement with chances proportional to the weights w. Identical rows share one clock with the
+    sum of their weights, and one of them stands for all.
+
+    Parameters
+    ----------
+    hashes : ndarray of uint64
+        The rows' hashes.
+    key : int
+        The seed.
+    """
+
+    def __init__(self, hashes: Hashes, key: int):
+        self.hashes = hashes
+        self.key = np.uint64(key % 2**64)
+
+    def clocks(self, salt: int) -> NDArray[np.floating]:
+        """Independent standard exponential times, one set per salt."""
+        salted = mix(np.array([salt], dtype=np.uint64) * _GOLDEN + self.key)
+        words = mix(self.hashes ^ salted)
+        # 53 bits, in (0, 1]: the logarithm of 0 must not occur.
+        uniform = ((words >> np.uint64(11)).astype(np.float64) + 1) * 2.0**-53
+        return -np.log(uniform)
+
+    def first(self, n: int, salt: int, weights: NDArray | None = None) -> NDArray[np.intp]:
+        """The n distinct rows that ring first, in the order of their times."""
+        _, rows, inverse = np.unique(self.hashes, return_index=True, return_inverse=True)
+        ones = np.ones(len(self.hashes)) if weights is None else weights
+        total = np.bincount(inverse, weights=ones, minlength=len(rows))
+        with np.errstate(divide="ignore"):
+            times = np.where(total > 0, self.clocks(salt)[rows] / total, np.inf)
+        order = np.argsort(times, kind="stable")[:n]
+        return rows[order[np.isfinite(times[order])]]
+
+
+def as_key(rng: np.random.Generator) -> int:
+    """A 64-bit key drawn from a generator."""
+    return int(rng.integers(2**63))

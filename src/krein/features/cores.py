@@ -1,0 +1,154 @@
+"""The core of a Nyström map: what stands between k(x, Z) and k(Z, y).
+
+A core of rank r is a pair of matrices (A, B) with ``k(x, y) ≈ (k(x, Z) A) · (k(Z, y)ᵀ B)`` and, for
+a symmetric kernel, ``B = A S`` with S the signs. All cores are built by `factorise`, from an
+eigendecomposition for symmetric kernels and an SVD for others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .source import Source
+
+
+@dataclass(frozen=True)
+class Core:
+    """The maps of a core.
+
+    Attributes
+    ----------
+    left : ndarray of shape (n_landmarks, rank)
+        Z(x) = k(x, Z) left.
+    right : ndarray of shape (n_landmarks, rank)
+        The dual features are k(Z, y)ᵀ right.
+    values : ndarray of shape (rank,)
+        Signed eigenvalues (or singular values) on the sample, largest magnitude first.
+    """
+
+    left: NDArray[np.floating]
+    right: NDArray[np.floating]
+    values: NDArray[np.floating]
+
+    @property
+    def signs(self) -> NDArray[np.floating]:
+        return np.where(self.values < 0, -1.0, 1.0)
+
+
+def factorise(
+    M: NDArray, symmetric: bool, rank: int, tol: float
+) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+    """``M ≈ U diag(values) Vᵀ`` with the `rank` largest |values|; those below tol are dropped.
+
+    A value of (nearly) zero has no sign, and dividing by it is what makes the published Nyström
+    explode on indefinite kernels. For a symmetric M the values carry the signs and U = V.
+    """
+    if symmetric:
+        values, U = np.linalg.eigh((M + M.T) / 2)
+        V = U
+    else:
+        U, values, Vt = np.linalg.svd(M)
+        V = Vt.T
+    order = np.argsort(-np.abs(values), kind="stable")[:rank]
+    largest = np.abs(values[order[:1]]).max(initial=0)
+    order = order[np.abs(values[order]) > tol * largest]
+    return U[:, order], values[order], V[:, order]
+
+
+def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
+    """``K_ZZ⁻¹``, cut to `rank` (scalable Kreĭn paper, eq. 3; the cut is ours).
+
+    ``k(x, Z) K_ZZ⁻¹ k(Z, y)`` with ``K_ZZ = U D Vᵀ`` is ``(k(x, Z) V |D|^(−½)) · (…)``.
+    """
+    K = source.values(landmarks, landmarks)
+    U, values, V = factorise(K, source.is_symmetric, rank, tol)
+    scale = np.abs(values) ** -0.5
+    signs = np.where(values < 0, -1.0, 1.0)
+    return Core(V * scale, U * (scale * signs), values)
+
+
+def sketched_core(
+    source: Source, landmarks: NDArray, sample: NDArray, rank: int, tol: float
+) -> Core:
+    """The core that is right on a second sample S ⊇ Z, by least squares.
+
+    ``X = C⁺ k(S, S) (Rᵀ)⁺`` with C = k(S, Z), R = k(Z, S)ᵀ minimises ``‖k(S, S) − C X Rᵀ‖``. With
+    thin SVDs ``C = Q₁ Σ₁ V₁ᵀ`` and ``R = Q₂ Σ₂ V₂ᵀ`` the small matrix ``Q₁ᵀ k(S, S) Q₂`` is cut to
+    the rank wanted. For a positive definite kernel this hardly differs from K_ZZ⁻¹; for an
+    indefinite one K_ZZ may be nearly singular where K is not, and this core does not care.
+
+    Parameters
+    ----------
+    source : Source
+    landmarks : ndarray of int
+    sample : ndarray of int
+        Its first rows are the landmarks.
+    rank : int
+    tol : float
+        Relative cut of singular values.
+    """
+    m = len(landmarks)
+    K = source.values(sample, sample)
+    Q1, inverse1 = _range(K[:, :m], tol)
+    Q2, inverse2 = (Q1, inverse1) if source.is_symmetric else _range(K[:m].T, tol)
+    U, values, V = factorise(Q1.T @ K @ Q2, source.is_symmetric, rank, tol)
+    scale = np.abs(values) ** 0.5
+    signs = np.where(values < 0, -1.0, 1.0)
+    return Core(inverse1 @ U * scale, inverse2 @ V * (scale * signs), values)
+
+
+def _range(C: NDArray, tol: float) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Orthonormal Q and V Σ⁻¹ of ``C = Q Σ Vᵀ``, small singular values dropped."""
+    Q, singular, Vt = np.linalg.svd(C, full_matrices=False)
+    keep = singular > tol * singular.max(initial=0)
+    return Q[:, keep], Vt[keep].T / singular[keep]
+
+
+def one_shot_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
+    """The approximate eigendecomposition of the whole matrix (scalable Kreĭn paper, §2.2).
+
+    ``K̃ = L S Lᵀ`` with ``L = K_XZ U |D|^(−½)``. The singular values of L are those of the small
+    matrix ``LᵀL = B Σ² Bᵀ``, summed over row blocks; ``Σ Bᵀ S B Σ = P Λ Pᵀ`` then gives orthonormal
+    vectors ``L B Σ⁻¹ P`` with eigenvalues Λ, of which the `rank` largest in magnitude are kept.
+    """
+    inner = direct_core(source, landmarks, len(landmarks), tol)
+    gram = np.zeros((inner.left.shape[1],) * 2)
+    for _, block in source.blocks(landmarks):
+        L = block @ inner.left
+        gram += L.T @ L
+    squares, B = np.linalg.eigh(gram)
+    # Squaring halves the digits: singular values below √eps of the largest are noise.
+    keep = squares > max(tol**2, 1e-15) * squares.max(initial=0)
+    B, sigma = B[:, keep], np.sqrt(squares[keep])
+    M = (B * sigma).T @ (inner.signs[:, None] * (B * sigma))
+    P, values, _ = factorise(M, True, rank, tol)
+    vectors = inner.left @ (B / sigma) @ P
+    scaled = vectors * np.abs(values) ** 0.5
+    return Core(scaled, scaled * np.where(values < 0, -1.0, 1.0), values)
+
+
+def squared_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
+    """The older eigendecomposition through K̃² (scalable Kreĭn paper, App. B). A baseline.
+
+    A symmetric matrix and its square share eigenvectors, unless +λ and −λ are both eigenvalues:
+    then those of the square are any mixture of the two, and their eigenvalues are wrong.
+    """
+    if not source.is_symmetric:
+        raise ValueError("core='squared' needs a symmetric kernel: use core='sketch'.")
+    gram = np.zeros((len(landmarks),) * 2)
+    for _, block in source.blocks(landmarks):
+        gram += block.T @ block
+    U, values, _ = factorise(source.values(landmarks, landmarks), True, len(landmarks), tol)
+    inverse = (U / values) @ U.T
+    gamma, V = np.linalg.eigh(inverse @ gram @ inverse)
+    half = V * np.sqrt(np.maximum(gamma, 0))
+    delta, Q = np.linalg.eigh(half.T @ gram @ half)
+    keep = delta > max(tol**2, 1e-15) * delta.max(initial=0)
+    vectors = half @ Q[:, keep] / np.sqrt(delta[keep])
+    eigenvalues = np.einsum("ij,ij->j", vectors, gram @ inverse @ gram @ vectors)
+    order = np.argsort(-np.abs(eigenvalues))[:rank]
+    scaled = vectors[:, order] * np.abs(eigenvalues[order]) ** 0.5
+    return Core(scaled, scaled * np.sign(eigenvalues[order]), eigenvalues[order])

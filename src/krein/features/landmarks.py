@@ -1,0 +1,174 @@
+"""Which objects a Nyström map is built on.
+
+Each rule is one small class with `choose`; all of them draw by the content of the rows (see
+`krein._hashing`), evaluate the kernel in blocks only, and return indices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from .._hashing import Draws
+from .cores import Core, sketched_core
+from .source import Source
+
+# Salts: each use of randomness has clocks of its own.
+UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS, CENTERS = range(1, 7)
+# Rows of the least-squares sample per landmark.
+SAMPLE_RATIO = 4
+# k-means++ looks for its centres among this many rows per landmark.
+CANDIDATES = 20
+
+
+def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
+    """`chosen` first, then other rows by the clock, up to n in all."""
+    others = draws.first(n + len(chosen), SAMPLE)
+    seen = set(draws.hashes[chosen].tolist())
+    fresh = [i for i in others if int(draws.hashes[i]) not in seen]
+    return np.concatenate([chosen, np.asarray(fresh[: max(0, n - len(chosen))], dtype=np.intp)])
+
+
+class LandmarkRule(BaseEstimator):
+    """Base of the rules."""
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        """Indices of n landmarks (fewer if there are fewer distinct objects)."""
+        raise TypeError(f"{type(self).__name__} must define choose.")
+
+
+class Uniform(LandmarkRule):
+    """Every object with the same chance; duplicates count as weight."""
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        return draws.first(n, UNIFORM)
+
+
+class All(LandmarkRule):
+    """All distinct objects."""
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        return np.sort(draws.first(len(source), UNIFORM))
+
+
+class _Sketched(LandmarkRule):
+    """A rule that first builds a smaller map on uniform landmarks (paper §2.3).
+
+    The sketch has half as many landmarks as are wanted, its eigenvectors are fitted on four times
+    as many rows, and half of them, the largest in magnitude, are used.
+    """
+
+    def _sketch(self, source: Source, n: int, draws: Draws) -> tuple[NDArray[np.intp], Core]:
+        size = max(1, n // 2)
+        landmarks = draws.first(size, SKETCH)
+        sample = extended(draws, landmarks, SAMPLE_RATIO * size)
+        return landmarks, sketched_core(source, landmarks, sample, max(1, size // 2), 1e-10)
+
+
+class Leverage(_Sketched):
+    """Approximate leverage scores: ``ℓ(x) = ‖ũ(x)‖²`` with the sketch's eigenvectors ũ."""
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        landmarks, core = self._sketch(source, n, draws)
+        if not len(core.values):
+            return draws.first(n, UNIFORM)
+        # left = vectors · |Λ|^½; dividing the values out leaves the orthonormal vectors.
+        vectors = core.left / np.abs(core.values) ** 0.5
+        scores = np.empty(len(source))
+        for rows, block in source.blocks(landmarks):
+            scores[rows] = np.square(block @ vectors).sum(axis=1)
+        # A thousandth of the mean for all: a row with score 0 on the sketch is not impossible.
+        return draws.first(n, SCORES, scores + 1e-3 * scores.mean())
+
+
+class KMeansPlusPlus(_Sketched):
+    """k-means++ in the sketch's flipped feature space, where distances exist.
+
+    Centres are looked for among 20 uniformly drawn candidates per landmark, each chosen with a
+    chance proportional to its squared distance from the nearest centre so far.
+    """
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        landmarks, core = self._sketch(source, n, draws)
+        candidates = draws.first(CANDIDATES * n, UNIFORM)
+        if not len(core.values) or len(candidates) <= n:
+            return candidates[:n]
+        Z = source.values(candidates, landmarks) @ core.left
+        clocks = Draws(draws.hashes[candidates], int(draws.key))
+        chosen = [0]
+        nearest = np.square(Z - Z[0]).sum(axis=1)
+        norms = np.square(Z).sum(axis=1)
+        for step in range(1, n):
+            nearest[chosen[-1]] = 0
+            if not nearest.any():
+                break
+            with np.errstate(divide="ignore"):
+                center = int(np.argmin(clocks.clocks(CENTERS + step) / nearest))
+            chosen.append(center)
+            distances = norms - 2 * (Z @ Z[center]) + norms[center]
+            np.minimum(nearest, np.maximum(distances, 0), out=nearest)
+        return candidates[chosen]
+
+
+class Recursive(LandmarkRule):
+    """Recursive ridge leverage scores (Musco and Musco, 2017), for positive definite kernels.
+
+    Rows are halved until few are left; landmarks of the smaller half score the larger one. The
+    scores ``(k(x, x) − k(x, Z)(K_ZZ + λI)⁻¹ k(Z, x))/λ`` mean nothing for an indefinite kernel,
+    which is refused.
+    """
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        order = draws.first(len(source), LEVELS)
+        self._check_definite(source, order[: 2 * n])
+        chosen = order[:n]
+        size = 2 * n
+        while size < 2 * len(order):
+            level = order[: min(size, len(order))]
+            scores = np.zeros(len(source))
+            scores[level] = self._scores(source, level, chosen, n)
+            chosen = draws.first(n, SCORES + size, scores)
+            size *= 2
+        return chosen
+
+    def _scores(self, source: Source, rows: NDArray, landmarks: NDArray, n: int) -> NDArray:
+        K = source.values(landmarks, landmarks)
+        # The ridge of Musco and Musco: the mass beyond the n wanted directions, per direction.
+        values = np.linalg.eigvalsh(K)[::-1]
+        ridge = max(float(values[len(values) // 2 :].sum()) / n, 1e-10 * float(values[0]))
+        C = source.values(rows, landmarks)
+        inner = np.linalg.solve(K + ridge * np.eye(len(K)), C.T)
+        diagonal = source_diagonal(source, rows)
+        return (
+            np.maximum(diagonal - np.einsum("ij,ji->i", C, inner), 1e-12 * diagonal.max()) / ridge
+        )
+
+    def _check_definite(self, source: Source, rows: NDArray) -> None:
+        if not source.is_symmetric:
+            raise ValueError(
+                "landmarks='recursive' needs a positive definite kernel, and this one is not "
+                "symmetric: use landmarks='leverage' or 'kmeans++'."
+            )
+        values = np.linalg.eigvalsh(source.values(rows, rows))
+        if values[0] < -1e-8 * np.abs(values).max():
+            raise ValueError(
+                "landmarks='recursive' needs a positive definite kernel, and this one has the "
+                f"eigenvalue {values[0]:.3g} on a sample: use landmarks='leverage' or 'kmeans++'."
+            )
+
+
+def source_diagonal(source: Source, rows: NDArray) -> NDArray[np.floating]:
+    """k(x, x) for some rows."""
+    if source.precomputed:
+        return np.asarray(source.X[rows, rows], dtype=float)
+    return np.asarray(source.kernel.diag(source.take(rows)), dtype=float)
+
+
+RULES: dict[str, type[LandmarkRule]] = {
+    "uniform": Uniform,
+    "leverage": Leverage,
+    "kmeans++": KMeansPlusPlus,
+    "recursive": Recursive,
+    "all": All,
+}

@@ -1,0 +1,73 @@
+"""The training objects as a Nyström map sees them: only through blocks of kernel values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+
+from .._blocks import BLOCK_BYTES, row_blocks
+from .._hashing import Hashes, hash_pairs, hash_rows
+from ..kernels import Kernel, Precomputed
+from ..kernels.base import _len
+
+
+class Source:
+    """Objects and their kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : the training data, already validated
+        For a `Precomputed` kernel the square matrix of all values.
+    n_jobs : int, default=None
+        Processes that evaluate the kernel; None is this one.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None):
+        self.kernel, self.X, self.n_jobs = kernel, X, n_jobs
+        self.precomputed = isinstance(kernel, Precomputed)
+
+    def __len__(self) -> int:
+        return _len(self.X)
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.kernel.is_symmetric
+
+    def hashes(self) -> Hashes:
+        """The content hashes of the objects."""
+        return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
+
+    def take(self, rows: NDArray) -> Any:
+        """Some of the objects; for a precomputed kernel their indices."""
+        if self.precomputed:
+            return rows
+        return self.X[rows] if hasattr(self.X, "shape") else [self.X[i] for i in rows]
+
+    def values(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
+        """k(x_i, x_j) for i in rows and j in columns, float64."""
+        if self.precomputed:
+            return np.asarray(self.X[np.ix_(rows, columns)], dtype=float)
+        left, right = self.take(rows), self.take(columns)
+        return kernel_values(self.kernel, left, right, self.n_jobs).astype(float)
+
+    def blocks(self, landmarks: NDArray) -> Iterator[tuple[slice, NDArray[np.floating]]]:
+        """Row blocks of k(X, landmarks)."""
+        for rows in row_blocks(len(self), 8 * max(1, len(landmarks)), 8 * BLOCK_BYTES):
+            yield rows, self.values(np.arange(rows.start, rows.stop), landmarks)
+
+
+def kernel_values(kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None) -> NDArray:
+    """The block k(X, Y), in parallel processes if asked for."""
+    workers = effective_n_jobs(n_jobs)
+    n = _len(X)
+    if workers == 1 or n < 2:
+        return kernel(X, Y)
+    # A few pieces per process even out pairs of different cost.
+    pieces = list(row_blocks(n, 1, max(1, -(-n // (4 * workers)))))
+    done = Parallel(n_jobs=n_jobs)(delayed(kernel)(X[rows], Y) for rows in pieces)
+    return np.concatenate(list(done))

@@ -1,0 +1,85 @@
+"""Edit distances between strings; the only file that imports rapidfuzz."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import check_choice, check_workers
+from .base import Kernel
+
+METRICS = ("levenshtein", "normalized", "jaro_winkler", "lcs")
+
+
+def _rapidfuzz() -> tuple[Any, dict[str, Any]]:
+    """rapidfuzz's all-pairs function and its scorer for each metric."""
+    try:
+        from rapidfuzz import distance, process
+    except ImportError as error:
+        raise ImportError(
+            "EditDistance needs rapidfuzz: install it with  pip install 'krein[strings]'."
+        ) from error
+    return process.cdist, {
+        "levenshtein": distance.Levenshtein.distance,
+        "normalized": distance.Levenshtein.normalized_distance,
+        "jaro_winkler": distance.JaroWinkler.distance,
+        "lcs": distance.LCSseq.distance,
+    }
+
+
+class EditDistance(Kernel):
+    """A distance between strings, computed by rapidfuzz for all pairs of a block at once.
+
+    The data are a list, tuple, array or Series of strings. A distance is a kernel like any other:
+    ``-EditDistance()`` and ``Similarity(EditDistance())`` are indefinite similarities.
+
+    Parameters
+    ----------
+    metric : {"levenshtein", "normalized", "jaro_winkler", "lcs"}, default="levenshtein"
+        "levenshtein" is the number of insertions, deletions and substitutions; "normalized" that
+        number over the length of the longer string; "jaro_winkler" is 1 − the Jaro-Winkler
+        similarity; "lcs" is the length of the longer string − that of the longest common
+        subsequence. Two empty strings are at distance 0.
+    workers : int, default=1
+        Threads of rapidfuzz; -1 means all cores.
+
+    Examples
+    --------
+    >>> from krein.kernels import EditDistance
+    >>> EditDistance()(["ACGT", "AGT"], ["ACT"])
+    array([[1.],
+           [1.]])
+    """
+
+    takes_vectors = False
+
+    def __init__(self, metric: str = "levenshtein", workers: int = 1):
+        self.metric = metric
+        self.workers = workers
+
+    def _check_data(self, X: Any, name: str = "X") -> list[str]:
+        check_choice(self, "metric", self.metric, METRICS)
+        check_workers(self, self.workers)
+        shape = getattr(X, "shape", (0,))
+        if isinstance(X, str | bytes) or not hasattr(X, "__len__") or len(shape) != 1:
+            got = f"an array of shape {tuple(shape)}" if len(shape) != 1 else repr(X)
+            raise TypeError(f"EditDistance needs a sequence of strings as {name}, got {got}.")
+        strings = list(X)
+        if not strings:
+            raise ValueError(f"EditDistance needs at least one string, but {name} is empty.")
+        for i, string in enumerate(strings):
+            if not isinstance(string, str):
+                raise TypeError(
+                    f"EditDistance needs strings, but item {i} of {name} is {string!r}: convert "
+                    "the data first, e.g. with str."
+                )
+        return strings
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        cdist, scorers = _rapidfuzz()
+        return cdist(X, Y, scorer=scorers[self.metric], dtype=np.float64, workers=self.workers)
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return np.zeros(len(X))

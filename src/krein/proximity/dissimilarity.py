@@ -1,0 +1,258 @@
+"""From dissimilarities to similarities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import pairwise_distances
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from ._base import (
+    ROUND_OFF,
+    Centring,
+    Proximity,
+    check_finite_pairs,
+    check_symmetric,
+    precomputed_rows,
+    precomputed_square,
+)
+
+METRIC = [StrOptions({"precomputed", "euclidean", "manhattan", "cosine"}), callable]
+
+
+class _Dissimilarities(Proximity):
+    """Base of the transformers of dissimilarities, precomputed or computed from rows."""
+
+    metric: str | Callable
+    column_means_: NDArray[np.float64]
+    grand_mean_: float
+
+    def _square(self, X: Any) -> NDArray:
+        if self._precomputed:
+            D = precomputed_square(self, X)
+        else:
+            self._objects = validate_data(self, X, copy=True, dtype=[np.float64, np.float32])
+            D = self._distances(self._objects)
+        self._check_sign(D)
+        diagonal = np.abs(np.diagonal(D))
+        if diagonal.max() > ROUND_OFF[D.dtype] * D.max():
+            i = int(np.argmax(diagonal))
+            raise ValueError(
+                f"{type(self).__name__} needs dissimilarities with a zero diagonal, but X[{i}, "
+                f"{i}] = {D[i, i]:.6g}: set it by np.fill_diagonal(X, 0) if it is noise; if X "
+                "holds similarities, leave this step out."
+            )
+        return D
+
+    def _rows(self, X: Any) -> NDArray:
+        if self._precomputed:
+            D = precomputed_rows(self, X)
+        else:
+            objects = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+            D = self._distances(objects)
+        self._check_sign(D)
+        return D
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _distances(self, X: NDArray) -> NDArray:
+        Y = self._objects
+        if callable(self.metric):
+            # Never the same object twice: scikit-learn would evaluate one triangle and mirror it.
+            D = pairwise_distances(X, Y.copy(), metric=self.metric)
+            check_finite_pairs(self, D, "metric")
+        else:
+            D = pairwise_distances(X, None if X is Y else Y, metric=self.metric)
+        return D.astype(X.dtype, copy=False)
+
+    def _check_sign(self, D: NDArray) -> None:
+        if D.min() < -ROUND_OFF[D.dtype] * np.abs(D).max():
+            i, j = (int(k) for k in np.unravel_index(np.argmin(D), D.shape))
+            raise ValueError(
+                f"Negative values in data passed to {type(self).__name__}: X[{i}, {j}] = "
+                f"{D[i, j]:.6g}, but a dissimilarity is never below 0; if X holds similarities, "
+                "leave this step out."
+            )
+
+    def _learn_means(self, D: NDArray) -> None:
+        check_symmetric(self, D)
+        self.column_means_, self.grand_mean_ = Centring.of(np.square(D))
+
+    def _inner_products(self, D: NDArray) -> NDArray:
+        S = Centring(self.column_means_, self.grand_mean_)(np.square(D))
+        S *= -0.5
+        return S
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = tags.input_tags.positive_only = self._precomputed
+        return tags
+
+
+class DoubleCentering(_Dissimilarities):
+    """Dissimilarities to inner products: ``S = −½ J D² J``, ``J = I − 11ᵀ/n``.
+
+    S is the matrix of inner products, with the origin at the mean of the training objects, whose
+    distances are D: ``D_ij² = S_ii + S_jj − 2 S_ij``. It is positive semi-definite exactly if D
+    is Euclidean, and indefinite otherwise. Dissimilarities are *squared* first. A new row d is
+    centred with the means of the training matrix,
+
+        s_j = −½ (d_j² − mean_k d_k² − mean_i D_ij² + mean_ik D_ik²),
+
+    so that a training object gets the same row again.
+
+    Parameters
+    ----------
+    metric : {"precomputed", "euclidean", "manhattan", "cosine"} or callable, default="precomputed"
+        "precomputed": X is the matrix D in `fit`, and rows of dissimilarities to the training
+        objects in `transform`. Otherwise X holds vectors, and D is computed; a function
+        ``f(x, y) -> float`` is called for all pairs.
+
+    Attributes
+    ----------
+    column_means_ : ndarray of shape (n,)
+        Means of the columns of D².
+    grand_mean_ : float
+        Mean of D².
+    n_samples_fit_ : int
+        Number n of training objects.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    See Also
+    --------
+    symmetrize : For matrices that are not symmetric, which are refused here.
+    KreinPCA : Coordinates whose indefinite inner product is S.
+
+    References
+    ----------
+    W. S. Torgerson. Multidimensional scaling: I. Theory and method. Psychometrika 17, 1952.
+
+    J. C. Gower. Adding a point to vector diagrams in multivariate analysis. Biometrika 55, 1968.
+
+    Examples
+    --------
+    >>> from krein.proximity import DoubleCentering
+    >>> D = [[0, 2], [2, 0]]  # the points −1 and 1 of a line
+    >>> centring = DoubleCentering().fit(D)
+    >>> centring.transform(D)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    >>> centring.transform([[4, 2]])  # a new point at 3
+    array([[-3.,  3.]])
+    """
+
+    _parameter_constraints = {"metric": METRIC}
+
+    def __init__(self, metric: str | Callable = "precomputed"):
+        self.metric = metric
+
+    def _learn(self, square: NDArray) -> None:
+        self._learn_means(square)
+
+    def _map(self, rows: NDArray) -> NDArray:
+        return self._inner_products(rows)
+
+
+class DissimilarityToSimilarity(_Dissimilarities):
+    """A similarity that falls with the dissimilarity.
+
+    ====================  ==================  =====================================
+    method                similarity          symmetric D needed
+    ====================  ==================  =====================================
+    "double_centering"    −½ J D² J           yes (see `DoubleCentering`)
+    "exp"                 exp(−γ D)           no, an asymmetric D gives asymmetric S
+    "gaussian"            exp(−γ D²)          no
+    "max"                 max(D) − D          no
+    ====================  ==================  =====================================
+
+    None of them need be positive semi-definite. All that depends on the data (means, γ, the
+    maximum) is learned from the training objects and kept for new rows.
+
+    Parameters
+    ----------
+    method : {"double_centering", "exp", "gaussian", "max"}, default="double_centering"
+        The rule.
+    gamma : "median" or float, default="median"
+        The rate γ of "exp" and "gaussian". "median" makes the similarity of a median pair 1/e:
+        one over the median of D, or over its square, the median being that of the pairs of
+        training objects with D > 0 (1 if there are none).
+    metric : {"precomputed", "euclidean", "manhattan", "cosine"} or callable, default="precomputed"
+        As in `DoubleCentering`.
+
+    Attributes
+    ----------
+    gamma_ : float
+        The rate, with "exp" and "gaussian".
+    max_ : float
+        The largest training dissimilarity, with "max"; a new row that exceeds it gets negative
+        similarities.
+    column_means_, grand_mean_ : ndarray of shape (n,), float
+        Those of `DoubleCentering`, with "double_centering".
+    n_samples_fit_ : int
+        Number n of training objects.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+
+    References
+    ----------
+    E. Pękalska, R. P. W. Duin. The Dissimilarity Representation for Pattern Recognition. World
+    Scientific, 2005.
+
+    Examples
+    --------
+    >>> from krein.proximity import DissimilarityToSimilarity
+    >>> D = [[0, 2, 4], [2, 0, 2], [4, 2, 0]]
+    >>> DissimilarityToSimilarity("max").fit(D).transform([[5, 3, 1]])
+    array([[-1.,  1.,  3.]])
+    """
+
+    _parameter_constraints = {
+        "method": [StrOptions({"double_centering", "exp", "gaussian", "max"})],
+        "gamma": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+        "metric": METRIC,
+    }
+
+    def __init__(
+        self,
+        method: str = "double_centering",
+        *,
+        gamma: float | str = "median",
+        metric: str | Callable = "precomputed",
+    ):
+        self.method = method
+        self.gamma = gamma
+        self.metric = metric
+
+    def _learn(self, square: NDArray) -> None:
+        for stale in ("column_means_", "grand_mean_", "max_", "gamma_"):
+            self.__dict__.pop(stale, None)  # of an earlier fit by another method
+        if self.method == "double_centering":
+            self._learn_means(square)
+        elif self.method == "max":
+            self.max_ = float(square.max())
+        else:
+            self.gamma_ = self._rate(square)
+
+    def _rate(self, D: NDArray) -> float:
+        if self.gamma != "median":
+            return float(self.gamma)
+        threshold = ROUND_OFF[D.dtype] * D.max()
+        positive = D[threshold < D]
+        median = float(np.median(positive)) if positive.size else 1.0
+        return 1 / (median if self.method == "exp" else median**2)
+
+    def _map(self, rows: NDArray) -> NDArray:
+        if self.method == "double_centering":
+            return self._inner_products(rows)
+        if self.method == "max":
+            return self.max_ - rows
+        power = rows if self.method == "exp" else np.square(rows)
+        return np.exp(-self.gamma_ * power)
