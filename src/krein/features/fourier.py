@@ -146,7 +146,7 @@ class RandomFourier(RandomMap):
                 kernel,
                 row_norms(X),
                 "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer, or use "
-                "RandomGegenbauer(normalize=True) or a Nyström approximation.",
+                "RandomGegenbauer(normalize=True) or krein.Nystrom.",
             )
         self.measure_ = self._measure(kernel, X)
         self.total_mass_ = self.measure_.total_mass

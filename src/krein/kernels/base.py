@@ -32,7 +32,7 @@ from ..measures import (
 
 Profile = Callable[[NDArray], NDArray]
 
-NYSTROM_HINT = "Use a Nyström approximation, which needs only kernel values."
+NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which needs only kernel values."
 UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
 
 

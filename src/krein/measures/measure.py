@@ -126,7 +126,7 @@ class Part(ByValue):
         if self.ratio is not None or other.ratio is not None:
             raise ValueError(
                 "The spectral measure of a product with an asymmetric kernel is not available: "
-                "use a Nyström approximation for this kernel."
+                "use a Nyström approximation (krein.Nystrom) for this kernel."
             )
         return Part(Convolution(self.law, other.law), self.mass * other.mass)
 

@@ -99,7 +99,7 @@ def sweep(
     if best is None or best[0] > (0.1 if _never_settles(masses) else 0.5):
         raise InfiniteMassError(
             f"No measure of finite mass represents this kernel where the data are: {cause} "
-            "Use a Nyström approximation, which needs no measure, or data of a smaller range."
+            "Use a Nyström approximation (krein.Nystrom), which needs no measure, or data of a smaller range."
         )
     return best[1] * size
 
