@@ -35,3 +35,16 @@ def test_quality_prints_its_table(capsys, monkeypatch, have_data):
     out = capsys.readouterr().out
     assert all(str(row) in out for row in rows)
     assert rows[0].holds
+
+
+@pytest.mark.parametrize("have_data", [True, False])
+def test_nystrom_prints_its_table(capsys, monkeypatch, have_data):
+    nystrom = script("nystrom")
+    if not have_data:
+        monkeypatch.setattr(nystrom, "find", lambda name: None)
+    rows = nystrom.main(["--quick"])
+    out = capsys.readouterr().out
+    assert len(rows) >= 4
+    assert all(row.line(quick=True) in out for row in rows)
+    # Counts do not depend on the machine.
+    assert all(row.holds for row in rows if row.work.endswith("kernel evaluations"))

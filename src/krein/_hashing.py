@@ -8,6 +8,7 @@ behave like weights. Dense and sparse rows with the same entries have the same h
 from __future__ import annotations
 
 import hashlib
+import io
 import pickle
 from typing import Any
 
@@ -76,10 +77,19 @@ def _hash_object(x: Any) -> int:
         content = x
     elif isinstance(x, set | frozenset):
         # The order in which a set is walked differs between processes.
-        content = b"".join(sorted(repr(item).encode() for item in x))
+        content = repr(sorted(repr(item) for item in x)).encode()
     else:
-        content = pickle.dumps(x)
+        content = _pickled(x)
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+def _pickled(x: Any) -> bytes:
+    """The pickle of an object without memo, so that equal parts need not be the same object."""
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, protocol=5)
+    pickler.fast = True
+    pickler.dump(x)
+    return buffer.getvalue()
 
 
 def hash_pairs(K: NDArray) -> Hashes:
@@ -108,10 +118,12 @@ class Draws:
         The rows' hashes.
     key : int
         The seed.
+    merge : bool, default=True
+        Whether rows of the same hash are the same; otherwise ties go to the first.
     """
 
-    def __init__(self, hashes: Hashes, key: int):
-        self.hashes = hashes
+    def __init__(self, hashes: Hashes, key: int, merge: bool = True):
+        self.hashes, self.merge = hashes, merge
         self.key = np.uint64(key % 2**64)
 
     def clocks(self, salt: int) -> NDArray[np.floating]:
@@ -124,13 +136,28 @@ class Draws:
 
     def first(self, n: int, salt: int, weights: NDArray | None = None) -> NDArray[np.intp]:
         """The n distinct rows that ring first, in the order of their times."""
-        _, rows, inverse = np.unique(self.hashes, return_index=True, return_inverse=True)
+        rows, inverse = self._distinct()
         ones = np.ones(len(self.hashes)) if weights is None else weights
         total = np.bincount(inverse, weights=ones, minlength=len(rows))
         with np.errstate(divide="ignore"):
             times = np.where(total > 0, self.clocks(salt)[rows] / total, np.inf)
         order = np.argsort(times, kind="stable")[:n]
         return rows[order[np.isfinite(times[order])]]
+
+    def _distinct(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The first row of each kind, and the kind of each row."""
+        if not self.merge:
+            everyone = np.arange(len(self.hashes))
+            return everyone, everyone
+        _, rows, inverse = np.unique(self.hashes, return_index=True, return_inverse=True)
+        return rows, inverse
+
+    def others(self, chosen: NDArray, n: int, salt: int) -> NDArray[np.intp]:
+        """The n rows that ring first and are none of `chosen`."""
+        candidates = self.first(n + len(chosen), salt)
+        if not self.merge:
+            return candidates[~np.isin(candidates, chosen)][:n]
+        return candidates[~np.isin(self.hashes[candidates], self.hashes[chosen])][:n]
 
 
 def as_key(rng: np.random.Generator) -> int:

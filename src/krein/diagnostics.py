@@ -13,8 +13,9 @@ from ._blocks import row_blocks
 from ._validation import UNIT_TOLERANCE, as_generator
 from .features import FeatureMap, RandomFourier, RandomGegenbauer
 from .features.base import RandomMap
-from .kernels import Kernel
+from .kernels import Kernel, NoMeasureError
 from .kernels.base import _len
+from .measures import InfiniteMassError
 
 # Asymmetry and negative eigenvalues below these shares are round-off.
 ASYMMETRY_TOLERANCE = 1e-8
@@ -33,6 +34,8 @@ class Diagnosis:
         The kernel.
     n_rows : int
         Rows it was examined on.
+    n_components : int
+        Width at which feature maps were compared.
     eigenvalues : ndarray
         Eigenvalues of the symmetric part of the kernel matrix, in descending order.
     negative_mass : float
@@ -146,18 +149,23 @@ def diagnose(
             f"diagnose takes a kernel object, got {type(kernel).__name__}: wrap a function as "
             "krein.kernels.Custom(f) or Pairwise(f)."
         )
+    if n_components < 2 or n_components % 2 or max_rows < 2:
+        raise ValueError(
+            f"diagnose needs an even n_components of at least 2 and max_rows of at least 2, got "
+            f"{n_components!r} and {max_rows!r}."
+        )
     rng = as_generator(random_state)
     rows = _sample(kernel, X, max_rows, rng)
     K = kernel(rows).astype(float)
     size = float(np.linalg.norm(K))
-    # A kernel that is declared symmetric differs from its transpose by round-off only.
-    skew = 0.0 if kernel.is_symmetric else float(np.linalg.norm(K - K.T)) / 2
-    asymmetry = skew / size if size else 0.0
+    # What is declared is not believed: a function of the user's may say symmetric and not be.
+    asymmetry = float(np.linalg.norm(K - K.T)) / (2 * size) if size else 0.0
+    asymmetry = asymmetry if asymmetry > ASYMMETRY_TOLERANCE else 0.0
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
     errors, mass, proof = (
         _measured_errors(kernel, rows, n_components, rng) if size else ({}, 0.0, True)
     )
-    positive, evidence = _verdict(eigenvalues, asymmetry, proof)
+    positive, evidence = _verdict(eigenvalues, asymmetry, kernel.is_symmetric, proof)
     magnitude = np.abs(eigenvalues)
     total = magnitude.sum()
     low_rank = _low_rank_error(K, n_components)
@@ -196,18 +204,20 @@ def _sample(kernel: Kernel, X: Any, max_rows: int, rng: np.random.Generator) -> 
     return data[np.ix_(chosen, chosen)] if isinstance(kernel, Precomputed) else data[chosen]
 
 
-def _verdict(eigenvalues: NDArray, asymmetry: float, proof: bool) -> tuple[bool, str]:
+def _verdict(
+    eigenvalues: NDArray, asymmetry: float, declared: bool, proof: bool
+) -> tuple[bool, str]:
     """Positive definite or not, and why."""
     largest = float(np.abs(eigenvalues).max())
     # The eigenvalues of an n × n matrix carry an error of about n · eps · ‖K‖.
     tolerance = 10 * len(eigenvalues) * np.finfo(float).eps * largest
     lowest = float(eigenvalues[-1])
-    if asymmetry > ASYMMETRY_TOLERANCE:
-        return False, "not symmetric"
-    if lowest < -max(tolerance, RANK_TOLERANCE * largest):
-        return False, f"eigenvalue {lowest:.3g} against a largest of {eigenvalues[0]:.3g}"
+    if asymmetry:
+        return False, "not symmetric, although declared so" if declared else "not symmetric"
     if proof:
         return True, "its spectral measure is positive (Bochner)"
+    if lowest < -max(tolerance, RANK_TOLERANCE * largest):
+        return False, f"eigenvalue {lowest:.3g} against a largest of {eigenvalues[0]:.3g}"
     return True, f"no eigenvalue below {lowest:.1g} on these rows; no proof beyond them"
 
 
@@ -220,22 +230,24 @@ def _measured_errors(
     if not hasattr(rows, "shape") or rows.ndim != 2 or not hasattr(rows, "dtype"):
         return errors, mass, proof
     on_sphere = bool(np.all(np.abs(row_norms(rows) - 1) < UNIT_TOLERANCE))
-    maps: list[RandomMap] = [RandomFourier(kernel, n_components, random_state=rng)]
+    maps: list[RandomMap] = []
+    if on_sphere or not kernel.unit_rows:
+        maps.append(RandomFourier(kernel, n_components, random_state=rng))
     if on_sphere:
         maps.append(RandomGegenbauer(kernel, n_components, normalize=False, random_state=rng))
     for features in maps:
         try:
             features.fit(rows)
-        except ValueError:
-            continue  # no measure, infinite mass or rows off the sphere: it does not apply
+        except (NoMeasureError, InfiniteMassError):
+            continue
         draws = [approximation_error(features, rows)]
         for _ in range(N_DRAWS - 1):
             # The measure is learned once; only its random half is drawn anew.
             features._draw(rows, rng)
             draws.append(approximation_error(features, rows))
         errors[type(features).__name__] = float(np.mean(draws))
+        mass = features.total_mass_ if mass is None else mass
         if isinstance(features, RandomFourier):
-            mass = features.total_mass_
             proof = kernel.has_closed_form and features.measure_.is_positive
     return errors, mass, proof
 
@@ -254,7 +266,7 @@ def _advise(
         "positive definite: any linear model on the features is right"
         if positive
         else "not symmetric: use transform for the first and transform_dual for the second argument"
-        if asymmetry > ASYMMETRY_TOLERANCE
+        if asymmetry
         else "indefinite: a plain linear model on the features uses |k|, the signs are in form_"
     )
     if not errors:
@@ -278,16 +290,25 @@ def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
     -------
     float
     """
-    right = X if Y is None else Y
-    n, m = _len(X), _len(right)
-    dual = features.transform_dual(right)
+    data = _sliceable(X)
+    right = data if Y is None else _sliceable(Y)
+    n, m = _len(data), _len(right)
+    dual = features.transform_dual(features._second(right) if Y is None else right)
     error = size = 0.0
-    data = X if hasattr(X, "shape") else list(X)
     for rows in row_blocks(n, 8 * max(m, 1)):
         block = data[rows]
         exact = features.exact_kernel(block, right)
-        error += float(np.sum((features.transform(block) @ dual.T - exact) ** 2, dtype=float))
+        # As an array: a user may have asked for data frames.
+        Z = np.asarray(features.transform(block))
+        error += float(np.sum((Z @ dual.T - exact) ** 2, dtype=float))
         size += float(np.sum(exact**2, dtype=float))
     if size == 0:
         raise ValueError("The kernel is zero on these rows, so no relative error exists.")
     return float(np.sqrt(error / size))
+
+
+def _sliceable(X: Any) -> Any:
+    """X as something whose rows can be taken by a slice."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    return X if hasattr(X, "shape") else list(X)

@@ -69,9 +69,9 @@ class IID(PointSampler):
 class Orthogonal(PointSampler):
     """Blocks of `dim` mutually orthogonal directions (Haar) with stratified chi radii.
 
-    Every row is marginally N(0, I), so estimates stay unbiased; within a block the second-order
-    terms of the cosines cancel exactly. Radii are drawn one from each of n equally likely
-    strata, which lowers the error by a further 3-20 % at no cost.
+    Every row is marginally N(0, I), so estimates stay unbiased; within a block the errors of the
+    second-order terms of the cosines nearly cancel. Radii are drawn one from each of n equally
+    likely strata, which lowers the error by a further 3-20 % at no cost.
 
     For a law that is not radial (the ℓ1 `Laplacian`, with independent Cauchy coordinates) the
     points are orthogonal *before* the transport: coordinates are mapped one by one, which keeps
@@ -103,6 +103,11 @@ class QuasiMonteCarlo(PointSampler):
         from scipy.stats import qmc  # lazily: scipy.stats alone would double the import time
 
         check_choice(self, "engine", self.engine, ("sobol", "halton"))
+        if self.engine == "sobol" and dim > qmc.Sobol.MAXDIM:
+            raise ValueError(
+                f"Sobol points exist up to dimension {qmc.Sobol.MAXDIM}, and {dim} are needed: use "
+                "sampler='orthogonal'."
+            )
         if self.engine == "sobol":
             uniform = qmc.Sobol(dim, rng=rng).random_base2(int(max(n - 1, 1)).bit_length())[:n]
         else:
@@ -120,8 +125,13 @@ class Importance(Sampler):
     Parameters
     ----------
     scale : float, default=None
-        The surrogate's standard deviation s; None takes the widest part's own, which keeps the
-        ratio bounded.
+        The surrogate's standard deviation s; None takes the widest part's own.
+
+    Notes
+    -----
+    For normal parts the ratio is bounded, but by (s/s_i)^d for a part of width s_i: with parts of
+    very different width (the δ-Gaussian's 1 and 10) nearly all of the narrow part sits in a few
+    draws, and the other samplers are far more accurate.
     """
 
     def __init__(self, scale: float | None = None):
@@ -157,7 +167,9 @@ class Leverage(Sampler):
 
     A pool of ``pool · n`` atoms is drawn by `Orthogonal`; atom j is kept with probability
     proportional to its ridge leverage score on (a sample of) the rows, averaged with the uniform
-    law so that no weight explodes, and its weight is divided by that probability: unbiased.
+    law so that no weight explodes, and its weight is divided by that probability: unbiased. The
+    weights of a part then add up to its mass only on average, so for a difference of parts that
+    nearly cancel (the δ-Gaussian) `Orthogonal` is several times more accurate.
 
     Parameters
     ----------
@@ -189,15 +201,18 @@ class Leverage(Sampler):
             )
         size = max(n_atoms, round(check_positive(self, "pool", self.pool) * n_atoms))
         pool = Orthogonal().draw(measure, size, rng, X, allocation)
-        rows = X[rng.permutation(len(X))[: self.max_rows]]
+        n_rows = int(check_positive(self, "max_rows", self.max_rows))
+        rows = X[rng.permutation(len(X))[:n_rows]]
         scores = self._scores(pool, rows)
-        chances = 0.5 * scores / scores.sum() + 0.5 / size
+        total = scores.sum() or 1.0
+        chances = 0.5 * scores / total + 0.5 / size
+        chances /= chances.sum()
         chosen = _systematic(chances, n_atoms, rng)
         return Atoms(pool.frequencies[chosen], pool.weights[chosen] / (n_atoms * chances[chosen]))
 
     def _scores(self, pool: Atoms, rows: NDArray) -> NDArray[np.floating]:
         """Ridge leverage of each atom: the sum over its cosine and sine columns."""
-        ridge = check_positive(self, "ridge", self.ridge) * len(rows) * pool.total_mass
+        ridge = check_positive(self, "ridge", self.ridge) * len(rows) * (pool.total_mass or 1.0)
         waves = np.exp(1j * (rows @ pool.frequencies.T)) * np.sqrt(np.abs(pool.weights))
         columns = np.concatenate([waves.real, waves.imag], axis=1)
         gram = columns @ columns.T + ridge * np.eye(len(rows))
@@ -251,9 +266,16 @@ class Rejection(Sampler):
         return Atoms(np.concatenate(frequencies), np.concatenate(weights))
 
     def _radii(self, density: Any, count: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        candidates = np.abs(rng.uniform(-self.bound, self.bound, self.n_points))
+        bound = check_positive(self, "bound", self.bound)
+        n_points = int(check_positive(self, "n_points", self.n_points))
+        candidates = np.abs(rng.uniform(-bound, bound, n_points))
         height = density(candidates)
-        accepted = candidates[rng.random(self.n_points) * height.max() < height]
+        accepted = candidates[rng.random(n_points) * height.max() < height]
+        if not len(accepted):
+            raise ValueError(
+                f"Rejection accepted none of {n_points} points up to {bound:g}: the density is "
+                "elsewhere; use more points or another bound."
+            )
         return rng.choice(accepted, count, replace=len(accepted) < count)
 
 
@@ -279,10 +301,10 @@ def log_sphere_area(dim: int) -> float:
 
 def _systematic(chances: NDArray, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Draw n indices, index j on average ``n · chances[j]`` times, with the least variance."""
-    order = rng.permutation(len(chances))
-    edges = np.cumsum(chances[order])
+    # In the order of the pool: atoms of one part stand together, and each part keeps its share.
+    edges = np.cumsum(chances)
     positions = (rng.random() + np.arange(n)) / n * edges[-1]
-    return order[np.searchsorted(edges, positions).clip(max=len(edges) - 1)]
+    return np.searchsorted(edges, positions).clip(max=len(edges) - 1)
 
 
 SAMPLERS: dict[str, type[Sampler]] = {

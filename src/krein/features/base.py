@@ -12,6 +12,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     _fit_context,
+    clone,
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -34,6 +35,7 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     """
 
     form_: Form
+    kernel_: Kernel
     n_components: int
     random_state: Any
 
@@ -53,6 +55,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         self
         """
         with all_or_nothing(self):
+            # A copy: changing a parameter of the caller's kernel must not change a fitted map.
+            self.kernel_ = clone(self._resolved_kernel())
             self._learn(self._validate(X, reset=True), as_generator(self.random_state))
         return self
 
@@ -72,6 +76,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def _map_dual(self, X: Any) -> NDArray:
         return self.form_.dual(self._map(X))
+
+    def _second(self, X: Any) -> Any:
+        """The data X as the second argument of the kernel; differs for matrices of values only."""
+        return X
 
     def transform(self, X: Any) -> NDArray:
         """The features Z(X).
@@ -110,7 +118,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """The matrix that `approximate_kernel` approximates."""
-        return self._resolved_kernel()(X, Y)
+        check_is_fitted(self)
+        return self.kernel_(X, Y)
 
     @property
     def _n_features_out(self) -> int:

@@ -15,9 +15,14 @@ MAX_ROWS = 1000
 RIDGE = 1e-4
 
 
-def _refine(gram: NDArray, moments: NDArray, start: NDArray) -> NDArray[np.floating]:
-    """Solve ``(G + ρI)(a − a₀) = b − G a₀``: least squares that stays near the start."""
-    ridge = RIDGE * np.trace(gram) / len(gram)
+def _refine(gram: NDArray, moments: NDArray, start: NDArray, n_rows: int) -> NDArray[np.floating]:
+    """Solve ``(G + ρI)(a − a₀) = b − G a₀``: least squares that stays near the start.
+
+    The fewer rows there are per weight, the nearer: with few of them the fit is perfect there and
+    wild elsewhere.
+    """
+    scarcity = max(1.0, 2 * len(start) / n_rows) ** 3
+    ridge = RIDGE * scarcity * np.trace(gram) / len(gram)
     if ridge == 0:
         return start
     return start + np.linalg.solve(gram + ridge * np.eye(len(gram)), moments - gram @ start)
@@ -35,11 +40,11 @@ def calibrate_fourier(frequencies: NDArray, weights: NDArray, rows: NDArray, K: 
     hermitian = np.abs(waves.conj().T @ waves) ** 2
     bilinear = np.abs(waves.T @ waves) ** 2
     moments = np.einsum("im,im->m", waves.conj(), K @ waves)
-    real = _refine((hermitian + bilinear) / 2, moments.real, weights.real)
+    real = _refine((hermitian + bilinear) / 2, moments.real, weights.real, len(rows))
     if not np.iscomplexobj(weights):
         return real
     # Re(c e^{iωΔ}) = Re c cos − Im c sin, and Σ K_xy sin ω·(x − y) = −Im(cᴴ K c).
-    imaginary = _refine((hermitian - bilinear) / 2, moments.imag, weights.imag)
+    imaginary = _refine((hermitian - bilinear) / 2, moments.imag, weights.imag, len(rows))
     return real + 1j * imaginary
 
 
@@ -52,4 +57,4 @@ def calibrate_columns(
     members[np.arange(len(groups)), groups] = 1
     gram = members.T @ (columns.T @ columns) ** 2 @ members
     moments = np.einsum("ij,ij->j", columns, K @ columns) @ members
-    return _refine(gram, moments, weights)
+    return _refine(gram, moments, weights, len(columns))

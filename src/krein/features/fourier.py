@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,7 +19,10 @@ from ..samplers import SAMPLERS, Sampler
 from ._trig import fourier_features
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_fourier
-from .geometry import measure_extent
+from .geometry import check_products, measure_extent
+
+# Features that are off by this many times the kernel's largest value are worth a warning.
+HOPELESS = 10
 
 
 class RandomFourier(RandomMap):
@@ -47,7 +51,8 @@ class RandomFourier(RandomMap):
         equally as in the papers.
     weights : {"measure", "calibrated"}, default="measure"
         "calibrated" refits the weights to the kernel on up to 1000 rows: data-dependent, no
-        longer unbiased, 2-10 times more accurate.
+        longer unbiased, about 2-10 times more accurate. Weights may change sign, so the
+        approximation of a positive definite kernel need not be definite any more.
     measure : krein.measures.Measure, default=None
         A measure in place of a kernel.
     radius : "auto" or float, default="auto"
@@ -63,6 +68,8 @@ class RandomFourier(RandomMap):
         The weights c_j: complex if the kernel is not symmetric.
     form_ : krein.forms.Form
         The form M.
+    kernel_ : krein.kernels.Kernel
+        The kernel as it was fitted.
     measure_ : krein.measures.Measure
         The measure that was sampled.
     total_mass_ : float
@@ -140,17 +147,35 @@ class RandomFourier(RandomMap):
                 f"n_components must be even, a cosine and a sine per frequency, got "
                 f"{self.n_components}: use {self.n_components + 1}."
             )
-        kernel = self._resolved_kernel()
-        if kernel.unit_rows:
+        self._check_sphere(X)
+        self.measure_ = self._measure(self.kernel_, X)
+        self.total_mass_ = self.measure_.total_mass
+        self._draw(X, rng)
+        self._check_mass(X, rng)
+
+    def _check_mass(self, X: Any, rng: np.random.Generator) -> None:
+        """Warn if the mass is so large that the features are noise."""
+        rows = sample_rows(X, 50, rng)
+        K = self.kernel_(rows)
+        size = float(np.abs(K).max())
+        error = float(np.abs(self._map(rows) @ self._map_dual(rows).T - K).max())
+        if error > HOPELESS * size > 0:
+            warnings.warn(
+                f"The spectrum of {self.kernel_!r} has the mass {self.total_mass_:.3g}, but the "
+                f"kernel is at most {size:.3g} on these rows: {self.n_components} features are "
+                "mostly noise. Use krein.Nystrom, or a narrower kernel.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _check_sphere(self, X: Any) -> None:
+        if self.kernel_.unit_rows:
             check_unit_rows(
-                kernel,
+                self.kernel_,
                 row_norms(X),
                 "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer, or use "
                 "RandomGegenbauer(normalize=True) or krein.Nystrom.",
             )
-        self.measure_ = self._measure(kernel, X)
-        self.total_mass_ = self.measure_.total_mass
-        self._draw(X, rng)
 
     def _resolved_kernel(self) -> Kernel:
         if self.measure is not None:
@@ -167,6 +192,7 @@ class RandomFourier(RandomMap):
         radius = self.radius
         if radius == "auto":
             self._extent = measure_extent(X)
+            check_products(kernel, self._extent)
             # Rows that are all the same have no range; any will do.
             radius = self._extent.diameter or 1.0
             radius = min(radius, 2.0) if kernel.unit_rows else radius
@@ -175,7 +201,7 @@ class RandomFourier(RandomMap):
     def _draw(self, X: Any, rng: np.random.Generator) -> None:
         rows = sample_rows(X, MAX_ROWS, rng)
         if self.n_components == 1:
-            self._set_constant(float(self._resolved_kernel()(rows).mean()), X.shape[1])
+            self._set_constant(float(self.kernel_(rows).mean()), X.shape[1])
             return
         atoms = self.measure_.atoms(
             self.n_components // 2,
@@ -187,7 +213,7 @@ class RandomFourier(RandomMap):
         )
         weights = atoms.weights
         if self.weights == "calibrated":
-            K = self._resolved_kernel()(rows)
+            K = self.kernel_(rows)
             weights = calibrate_fourier(atoms.frequencies, weights, rows, K)
         self.frequencies_, self.weights_ = atoms.frequencies, weights
         self.form_ = fourier_form(weights)
@@ -200,13 +226,15 @@ class RandomFourier(RandomMap):
         self._amplitudes = np.sqrt(np.abs(self.weights_))
 
     def _map(self, X: Any) -> NDArray:
+        self._check_sphere(X)
         self._check_range(X)
         Z = fourier_features(X, self.frequencies_, self._amplitudes)
-        return Z if self.n_components > 1 else np.ascontiguousarray(Z[:, :1])
+        return Z if self.form_.width > 1 else np.ascontiguousarray(Z[:, :1])
 
     def _map_dual(self, X: Any) -> NDArray:
         if np.iscomplexobj(self.weights_):
             # Z Mᵀ of a rotation is the same waves turned back by the phase, in one pass.
+            self._check_sphere(X)
             self._check_range(X)
             phases = -np.angle(self.weights_)
             return fourier_features(X, self.frequencies_, self._amplitudes, phases)

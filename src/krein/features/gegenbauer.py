@@ -19,7 +19,7 @@ from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_columns
-from .geometry import measure_extent
+from .geometry import check_products, measure_extent
 
 
 class RandomGegenbauer(RandomMap):
@@ -37,8 +37,8 @@ class RandomGegenbauer(RandomMap):
     n_components : int, default=256
         Output width.
     normalize : bool, default=True
-        Whether rows are scaled to norm 1 first (zero rows stay zero). False refuses rows that
-        are not on the sphere.
+        Whether rows are scaled to norm 1 first. Zero rows stay zero; they are not on the sphere
+        and their features mean little. False refuses rows that are not on the sphere.
     sampler : {"iid", "orthogonal", "qmc"} or PointSampler, default="orthogonal"
         How directions are drawn.
     allocation : {"neyman", "equal"}, default="neyman"
@@ -58,6 +58,8 @@ class RandomGegenbauer(RandomMap):
         The signed weight of each column.
     form_ : krein.forms.Signature
         The form M.
+    kernel_ : krein.kernels.Kernel
+        The kernel as it was fitted.
     measure_ : krein.measures.GegenbauerMeasure
         The masses λ_ℓ.
     total_mass_ : float
@@ -112,13 +114,13 @@ class RandomGegenbauer(RandomMap):
         self.random_state = random_state
 
     def _learn(self, X: Any, rng: np.random.Generator) -> None:
+        self._normalize = self.normalize
         X = self._on_sphere(X)
         self._extent = measure_extent(X)
+        check_products(self.kernel_, self._extent)
         # ⟨x, y⟩ = 1 − ‖x − y‖²/2 on the sphere.
         lowest = 1 - min(self._extent.diameter or 1.0, 2.0) ** 2 / 2
-        self.measure_ = self._resolved_kernel().zonal_measure(
-            X.shape[1], lowest, n_atoms=self.n_components
-        )
+        self.measure_ = self.kernel_.zonal_measure(X.shape[1], lowest, n_atoms=self.n_components)
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
 
@@ -126,6 +128,7 @@ class RandomGegenbauer(RandomMap):
         """Choose the exact columns and draw directions for the others."""
         X = self._on_sphere(X)
         dim = X.shape[1]
+        self._width = self.n_components
         constant, linear = self.measure_.coefficients[:EXACT_DEGREES]
         # x itself takes `dim` columns; below twice that they are better spent on directions.
         exact_degrees = EXACT_DEGREES if self.n_components >= 2 * (1 + dim) else 1
@@ -156,12 +159,12 @@ class RandomGegenbauer(RandomMap):
 
     def _calibrated(self, weights: NDArray, rows: NDArray) -> NDArray[np.floating]:
         """Refitted weights: one for each column, one in common for the columns of x."""
-        groups = np.arange(self.n_components)
+        groups = np.arange(self._width)
         if self._has_linear:
             start = int(self._has_constant)
             groups[start:] = np.maximum(start, groups[start:] - rows.shape[1] + 1)
         first = np.unique(groups, return_index=True)[1]
-        K = self._resolved_kernel()(rows)
+        K = self.kernel_(rows)
         return calibrate_columns(self._columns(rows), groups, weights[first], K)[groups]
 
     def _resolved_kernel(self) -> Kernel:
@@ -176,17 +179,17 @@ class RandomGegenbauer(RandomMap):
     def _norms(self, X: Any) -> NDArray:
         """Norms of the rows; checked against 1 where rows are not to be scaled."""
         norms = row_norms(X)
-        if not self.normalize:
+        if not self._normalize:
             check_unit_rows(self, norms, "Pass normalize=True to have rows scaled to norm 1.")
         return norms
 
     def _on_sphere(self, X: Any) -> Any:
         norms = self._norms(X)
-        return _scale(X, norms) if self.normalize else X
+        return _scale(X, norms) if self._normalize else X
 
     def _columns(self, X: Any) -> NDArray:
         """The unweighted columns: 1, x and P_ℓ(⟨x, w⟩)."""
-        out = np.zeros((X.shape[0], self.n_components), dtype=X.dtype)
+        out = np.zeros((X.shape[0], self._width), dtype=X.dtype)
         at = int(self._has_constant)
         out[:, :at] = 1
         if self._has_linear:
@@ -201,10 +204,10 @@ class RandomGegenbauer(RandomMap):
 
     def _map(self, X: Any) -> NDArray:
         norms = self._norms(X)
-        out = np.empty((X.shape[0], self.n_components), dtype=X.dtype)
+        out = np.empty((X.shape[0], self._width), dtype=X.dtype)
         amplitudes = self._amplitudes.astype(X.dtype)
-        for rows in row_blocks(X.shape[0], self.n_components * out.itemsize):
-            block = _scale(X[rows], norms[rows]) if self.normalize else X[rows]
+        for rows in row_blocks(X.shape[0], max(out.shape[1], X.shape[1]) * out.itemsize):
+            block = _scale(X[rows], norms[rows]) if self._normalize else X[rows]
             self._check_range(block)
             np.multiply(self._columns(block), amplitudes, out=out[rows])
         return out

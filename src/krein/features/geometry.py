@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from .._blocks import row_blocks
+from ..kernels import Kernel
+
 # The sweeps find a pair of distant rows, not always the most distant one.
 MARGIN = 1.05
 N_SWEEPS = 12
+# Far rows that later rows are compared with.
+N_EXTREMES = 4
 # Later rows may leave the ball of the fitted rows by this much before a warning.
 LEEWAY = 1.1
 
@@ -24,16 +29,24 @@ class Extent:
     center: NDArray[np.floating]
     reach: float
     diameter: float
+    extremes: tuple[NDArray[np.floating], ...] = ()
 
     def check(self, X: Any, owner: str) -> bool:
         """Warn if rows leave the ball by more than 10 %; return whether they did."""
         farthest = float(np.sqrt(_squared_distances(X, self.center).max(initial=0)))
-        if farthest <= LEEWAY * self.reach:
+        across = max(
+            (float(np.sqrt(_squared_distances(X, row).max(initial=0))) for row in self.extremes),
+            default=0.0,
+        )
+        # Rows that are all the same reach nothing but round-off.
+        slack = 1e-6 * float(np.linalg.norm(self.center))
+        if farthest <= LEEWAY * self.reach + slack and across <= LEEWAY * self.diameter + slack:
             return False
         warnings.warn(
             f"Rows lie {farthest:.4g} from the centre of the rows that {owner} was fitted on, "
-            f"which reach {self.reach:.4g}: the kernel is only represented there and may be far "
-            "off beyond. Refit on rows that cover the range, or pass a larger radius.",
+            f"which reach {self.reach:.4g} (and {across:.4g} from its farthest rows, of diameter "
+            f"{self.diameter:.4g}): the kernel is only represented there and may be far off "
+            "beyond. Refit on rows that cover the range, or pass a larger radius.",
             UserWarning,
             stacklevel=5,
         )
@@ -41,8 +54,25 @@ class Extent:
 
 
 def _squared_distances(X: Any, point: NDArray) -> NDArray[np.floating]:
+    if not hasattr(X, "tocsr"):
+        # Differences first: the expanded square would lose all digits of rows far from the origin.
+        out = np.empty(len(X))
+        for rows in row_blocks(len(X), 8 * X.shape[1]):
+            out[rows] = np.square(X[rows] - point).sum(axis=1)
+        return out
     square = row_norms(X, squared=True) - 2 * safe_sparse_dot(X, point) + point @ point
     return np.maximum(square, 0)
+
+
+def check_products(kernel: Kernel, extent: Extent) -> None:
+    """Raise if unit rows have a product at which the kernel is not defined."""
+    lowest = 1 - (extent.diameter / MARGIN) ** 2 / 2
+    if kernel.lowest_product > -1 and lowest < kernel.lowest_product - 1e-6:
+        raise ValueError(
+            f"{type(kernel).__name__} is defined for products ⟨x, y⟩ of at least "
+            f"{kernel.lowest_product:g}, but unit rows of X have the product {lowest:.4g}: it "
+            "needs data without negative products, e.g. non-negative columns."
+        )
 
 
 def measure_extent(X: Any) -> Extent:
@@ -55,17 +85,21 @@ def measure_extent(X: Any) -> Extent:
     center = np.asarray(X.mean(axis=0), dtype=float).ravel()
     from_center = _squared_distances(X, center)
     longest = 0.0
+    extremes = {}
     # Start from several far rows: one walk can be caught between two of them.
     for start in np.argsort(from_center)[::-1][: N_SWEEPS // 3]:
         at = int(start)
         for _ in range(3):
             distances = _squared_distances(X, _row(X, at))
             longest = max(longest, float(distances.max()))
+            extremes[at] = _row(X, at)
             at = int(distances.argmax())
     # Below this a difference is the round-off of squared norms: the rows are all the same.
-    noise = 1e-12 * float(row_norms(X, squared=True).max(initial=0))
+    sparse_digits = 1e-12 if hasattr(X, "tocsr") else 1e-28
+    noise = sparse_digits * float(row_norms(X, squared=True).max(initial=0))
     diameter = MARGIN * float(np.sqrt(longest)) if longest > noise else 0.0
-    return Extent(center, float(np.sqrt(from_center.max())), diameter)
+    reach = float(np.sqrt(from_center.max()))
+    return Extent(center, reach, diameter, tuple(extremes.values())[:N_EXTREMES])
 
 
 def _row(X: Any, i: int) -> NDArray[np.floating]:

@@ -24,10 +24,7 @@ CANDIDATES = 20
 
 def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
     """`chosen` first, then other rows by the clock, up to n in all."""
-    others = draws.first(n + len(chosen), SAMPLE)
-    seen = set(draws.hashes[chosen].tolist())
-    fresh = [i for i in others if int(draws.hashes[i]) not in seen]
-    return np.concatenate([chosen, np.asarray(fresh[: max(0, n - len(chosen))], dtype=np.intp)])
+    return np.concatenate([chosen, draws.others(chosen, max(0, n - len(chosen)), SAMPLE)])
 
 
 class LandmarkRule(BaseEstimator):
@@ -95,7 +92,7 @@ class KMeansPlusPlus(_Sketched):
         if not len(core.values) or len(candidates) <= n:
             return candidates[:n]
         Z = source.values(candidates, landmarks) @ core.left
-        clocks = Draws(draws.hashes[candidates], int(draws.key))
+        clocks = Draws(draws.hashes[candidates], int(draws.key), draws.merge)
         chosen = [0]
         nearest = np.square(Z - Z[0]).sum(axis=1)
         norms = np.square(Z).sum(axis=1)
@@ -151,6 +148,11 @@ class Recursive(LandmarkRule):
                 "symmetric: use landmarks='leverage' or 'kmeans++'."
             )
         values = np.linalg.eigvalsh(source.values(rows, rows))
+        if not values.any():
+            raise ValueError(
+                f"{source.kernel!r} is zero on all {len(rows)} landmarks, so there is nothing to "
+                "represent: choose other landmarks or another kernel."
+            )
         if values[0] < -1e-8 * np.abs(values).max():
             raise ValueError(
                 "landmarks='recursive' needs a positive definite kernel, and this one has the "

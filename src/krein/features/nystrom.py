@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._blocks import row_blocks
-from .._hashing import Draws, as_key
+from .._hashing import as_key
 from .._threads import over_blocks
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
@@ -134,7 +134,7 @@ class Nystrom(FeatureMap):
         return isinstance(self.kernel, Precomputed | str)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        kernel = self._resolved_kernel()
+        kernel = self._resolved_kernel() if reset else self.kernel_
         if self._precomputed and not reset:
             return self._landmark_columns(X)
         matrix = kernel.takes_matrix(X)
@@ -160,7 +160,8 @@ class Nystrom(FeatureMap):
     # --- fit ------------------------------------------------------------------------------------
 
     def _learn(self, X: Any, rng: np.random.Generator) -> None:
-        source = Source(self._resolved_kernel(), X, self.n_jobs)
+        self.__dict__.pop("form_", None)  # of an earlier fit with a symmetric kernel
+        source = Source(self.kernel_, X, self.n_jobs)
         wanted = self.n_landmarks or 3 * self.n_components
         if len(source) < (self.n_landmarks or self.n_components):
             warnings.warn(
@@ -188,24 +189,31 @@ class Nystrom(FeatureMap):
         self, source: Source, wanted: int, key: int
     ) -> tuple[Source, NDArray[np.intp], bool]:
         """The landmarks' indices, in a source that contains them, and whether that is the data."""
-        given = self.landmarks
+        given: Any = self.landmarks
         if isinstance(given, str):
             given = RULES[given]()
         if isinstance(given, LandmarkRule):
-            chosen = given.choose(source, min(wanted, len(source)), Draws(source.hashes(), key))
+            chosen = given.choose(source, min(wanted, len(source)), source.draws(key))
             return source, chosen, True
         if callable(given):
             given = given(source.X, wanted)
-        array = np.asarray(given) if not isinstance(given, list) else np.array(given, dtype=object)
-        if array.ndim == 1 and all(isinstance(i, Integral) for i in array.tolist()):
-            return source, self._check_indices(array.astype(np.intp), len(source)), True
+        if getattr(given, "ndim", 1) == 1 and all(isinstance(i, Integral | np.bool) for i in given):
+            return source, self._check_indices(given, len(source)), True
         if source.precomputed:
             raise ValueError("landmarks of a precomputed kernel are indices, got objects.")
         objects = source.kernel._check_data(given)
+        widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
+        if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
+            raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
         joined = _join(objects, source.X)
         return Source(source.kernel, joined, self.n_jobs), np.arange(_len(objects)), False
 
-    def _check_indices(self, indices: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    def _check_indices(self, given: Any, n: int) -> NDArray[np.intp]:
+        if any(isinstance(i, bool | np.bool) for i in given):
+            raise ValueError(
+                "landmarks is a boolean mask: pass indices instead, np.flatnonzero(mask)."
+            )
+        indices = np.asarray(given, dtype=np.intp)
         if not len(indices) or indices.min() < 0 or indices.max() >= n:
             raise ValueError(
                 f"landmarks given as indices must be at least one of 0 … {n - 1}, got {indices!r}."
@@ -217,7 +225,7 @@ class Nystrom(FeatureMap):
     def _fit_core(self, source: Source, indices: NDArray[np.intp], key: int) -> Core:
         rank = min(self.n_components, len(indices))
         if self.core == "sketch":
-            draws = Draws(source.hashes(), key)
+            draws = source.draws(key)
             sample = extended(draws, indices, SAMPLE_RATIO * len(indices))
             return sketched_core(source, indices, sample, rank, self.tol)
         if self.core == "squared":
@@ -246,7 +254,7 @@ class Nystrom(FeatureMap):
             np.matmul(self._values(X[rows], dual), matrix, out=out[rows])
 
         blocks = row_blocks(len(out), len(matrix) * dtype.itemsize, BLOCK_BYTES)
-        if hasattr(X, "shape") and self._resolved_kernel().takes_vectors:
+        if hasattr(X, "shape") and self.kernel_.takes_vectors:
             over_blocks(work, blocks)
         else:
             # Functions of the user's are not called from threads; processes are in `_values`.
@@ -257,7 +265,7 @@ class Nystrom(FeatureMap):
     def _values(self, X: Any, dual: bool) -> NDArray:
         if self._precomputed:
             return X
-        kernel = self._resolved_kernel()
+        kernel = self.kernel_
         if kernel.takes_vectors:
             return (
                 kernel._block(self.landmarks_, X).T if dual else kernel._block(X, self.landmarks_)
@@ -279,9 +287,12 @@ class Nystrom(FeatureMap):
         With a precomputed kernel X holds values k(x, training objects); if the kernel is not
         symmetric, Y holds values k(training objects, y), one *row* per y.
         """
-        if Y is None and self._precomputed and not hasattr(self, "form_"):
-            Y = np.asarray(X).T
-        return super().approximate_kernel(X, Y)
+        return super().approximate_kernel(X, self._second(X) if Y is None else Y)
+
+    def _second(self, X: Any) -> Any:
+        if self._precomputed and not hasattr(self, "form_"):
+            return np.asarray(X).T
+        return X
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """The matrix that `approximate_kernel` approximates."""
@@ -307,12 +318,9 @@ class Nystrom(FeatureMap):
         if not hasattr(self, "form_"):
             raise ValueError("A kernel that is not symmetric has no eigendecomposition.")
         Z = self.transform(X).astype(float)
-        squares, B = np.linalg.eigh(Z.T @ Z)
-        keep = squares > 1e-15 * squares.max(initial=0)
-        B, sigma = B[:, keep], np.sqrt(squares[keep])
-        M = (B * sigma).T @ (self.form_.signs[:, None] * (B * sigma))
-        P, values, _ = factorise(M, True, len(M), self.tol)
-        return values, Z @ ((B / sigma) @ P)
+        Q, R = np.linalg.qr(Z)
+        P, values, _ = factorise((R * self.form_.signs) @ R.T, True, len(R), self.tol)
+        return values, Q @ P
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,9 +10,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._hashing import Hashes, hash_pairs, hash_rows
+from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import _len
+from ..kernels.custom import BadPairError
 
 
 class Source:
@@ -38,6 +39,13 @@ class Source:
     def is_symmetric(self) -> bool:
         return self.kernel.is_symmetric
 
+    def draws(self, key: int) -> Draws:
+        """Random numbers keyed by the objects' content.
+
+        Equal rows of a matrix of values need not be the same object, so they are not merged there.
+        """
+        return Draws(self.hashes(), key, merge=not self.precomputed)
+
     def hashes(self) -> Hashes:
         """The content hashes of the objects."""
         return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
@@ -53,7 +61,11 @@ class Source:
         if self.precomputed:
             return np.asarray(self.X[np.ix_(rows, columns)], dtype=float)
         left, right = self.take(rows), self.take(columns)
-        return kernel_values(self.kernel, left, right, self.n_jobs).astype(float)
+        try:
+            return kernel_values(self.kernel, left, right, self.n_jobs).astype(float)
+        except BadPairError as bad:
+            pair = int(rows[bad.row]), int(columns[bad.column])
+            raise BadPairError(bad.name, bad.value, *pair) from None
 
     def blocks(self, landmarks: NDArray) -> Iterator[tuple[slice, NDArray[np.floating]]]:
         """Row blocks of k(X, landmarks)."""
@@ -69,5 +81,14 @@ def kernel_values(kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None) -> 
         return kernel(X, Y)
     # A few pieces per process even out pairs of different cost.
     pieces = list(row_blocks(n, 1, max(1, -(-n // (4 * workers)))))
-    done = Parallel(n_jobs=n_jobs)(delayed(kernel)(X[rows], Y) for rows in pieces)
+    done = Parallel(n_jobs=n_jobs)(
+        delayed(_piece)(kernel, X[rows], Y, rows.start) for rows in pieces
+    )
     return np.concatenate(list(done))
+
+
+def _piece(kernel: Kernel, X: Any, Y: Any, start: int) -> NDArray:
+    try:
+        return kernel(X, Y)
+    except BadPairError as bad:
+        raise BadPairError(bad.name, bad.value, bad.row + start, bad.column) from None

@@ -1,6 +1,6 @@
 """What k is: kernels of vectors and objects, definite or not, and their algebra."""
 
-from .algebra import Constant, Product, Scaled, Sum, Transposed
+from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Transposed
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from .base import Kernel, NoMeasureError
 from .custom import Custom, FromMeasure, Pairwise, Precomputed
@@ -66,8 +66,10 @@ __all__ = [
     "Sigmoid",
     "Similarity",
     "SinhGaussian",
+    "SkewPart",
     "SphericalPolynomial",
     "Sum",
+    "SymmetricPart",
     "Tanimoto",
     "ThinPlateSpline",
     "Transposed",

@@ -75,6 +75,10 @@ class _Pair(Kernel):
     def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return self.left.takes_vectors and self.right.takes_vectors
 
+    @property
+    def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
+        return max(self.left.lowest_product, self.right.lowest_product)
+
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.right._check_data(self.left._check_data(X, name), name)
 
@@ -119,6 +123,13 @@ class Sum(_Pair):
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim) + self.right._closed_form(dim)
 
+    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
+        if self.has_closed_form or self.radial_profile is not None:
+            return super().measure(dim, radius, **options)
+        # Neither a closed form nor a function of the distance: each side has its own measure.
+        left = self.left.measure(dim, radius, **options)
+        return left + self.right.measure(dim, radius, **options)
+
 
 class Product(_Pair):
     """``k(x, y) = left(x, y) · right(x, y)``; the measures convolve."""
@@ -155,6 +166,10 @@ class _Wrapper(Kernel):
     @property
     def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return self.kernel.takes_vectors
+
+    @property
+    def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.lowest_product
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.kernel._check_data(X, name)

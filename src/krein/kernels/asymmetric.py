@@ -13,6 +13,12 @@ from ..measures import Measure, Normal, Part, Ridge
 from .base import Kernel, _len
 
 
+def _growth(sigma: float, beta: NDArray) -> float:
+    """``e^{σ²‖β‖²/2}``; infinite beyond what floating point holds, which the measure refuses."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(sigma**2 * (beta @ beta) / 2))
+
+
 class _Directed(Kernel):
     """``exp(−‖Δ‖² / 2σ²)`` times a function of the projection v·Δ, Δ = x − y."""
 
@@ -94,7 +100,7 @@ class SinhGaussian(_Directed):
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
-        size = float(np.exp(sigma**2 * (beta @ beta) / 2))
+        size = _growth(sigma, beta)
         # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω), written in exponentials.
         return self._ridge(dim, sigma**2 * beta, {0: 1.0, 1: -size / 2, -1: size / 2})
 
@@ -127,5 +133,5 @@ class CoshGaussian(_Directed):
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
-        size = float(np.exp(sigma**2 * (beta @ beta) / 2))
+        size = _growth(sigma, beta)
         return self._ridge(dim, sigma**2 * beta, {-1: size})

@@ -60,6 +60,8 @@ class Kernel(BaseEstimator, ABC):
         Whether the data are a numeric matrix; False for strings, series, sets and other objects.
     antipodal_exponent : float or None
         The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
+    lowest_product : float
+        The smallest ⟨x, y⟩ of unit rows at which the kernel is defined.
     """
 
     is_symmetric: bool = True
@@ -68,6 +70,7 @@ class Kernel(BaseEstimator, ABC):
     fills_diagonal: bool = True
     takes_vectors: bool = True
     antipodal_exponent: float | None = None
+    lowest_product: float = -1.0
 
     @abstractmethod
     def _block(self, X: Any, Y: Any) -> NDArray:
@@ -185,10 +188,7 @@ class Kernel(BaseEstimator, ABC):
             return self._closed_form(dim)
         profile = self.radial_profile
         if profile is None:
-            raise NoMeasureError(
-                f"{self!r} has no spectral measure: it is not a function of the difference x − y "
-                f"alone, nor of the distance ‖x − y‖. {NYSTROM_HINT}"
-            )
+            raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
         if radius is None:
             if not self.unit_rows:
                 raise ValueError(
@@ -197,6 +197,8 @@ class Kernel(BaseEstimator, ABC):
                 )
             radius = 2.0
         check_positive(self, "radius", radius)
+        if self.unit_rows:
+            radius = min(radius, float(np.sqrt(2 - 2 * self.lowest_product)))
         if extension == "domain" and self.unit_rows and radius >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
                 f"No measure of finite mass represents {self!r} in dimension {dim} once the data "
@@ -211,7 +213,8 @@ class Kernel(BaseEstimator, ABC):
         """Whether the kernel's singularity at ‖x − y‖ = 2 makes its mass infinite.
 
         Near the antipode the kernel is ``(2 − z)^s``, so the radial density of any extension falls
-        like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2.
+        like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2 (at equality its
+        integral grows like a logarithm only, and the programme decides).
         """
         return self.antipodal_exponent is not None and self.antipodal_exponent < (dim - 1) / 2
 
@@ -228,6 +231,7 @@ class Kernel(BaseEstimator, ABC):
                 f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
                 f"sphere. {NYSTROM_HINT}"
             )
+        lowest = max(lowest, self.lowest_product)
         cause = f"{self!r} is singular or kinked on [{lowest:.3g}, 1]."
         return zonal_measure(profile, dim, lowest, n_atoms, cause)
 

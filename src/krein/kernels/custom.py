@@ -13,6 +13,24 @@ from ..measures import Measure
 from .base import Kernel, _len
 
 
+class BadPairError(ValueError):
+    """A user's function returned no finite number for a pair of objects.
+
+    It carries the indices, so that whoever evaluated a part of the data can say which pair it is
+    in the whole.
+    """
+
+    def __init__(self, name: str, value: float, row: int, column: int):
+        self.name, self.value, self.row, self.column = name, value, row, column
+        super().__init__(name, value, row, column)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} returned {self.value} for object {self.row} of X and object "
+            f"{self.column} of Y: a kernel must be finite for every pair."
+        )
+
+
 class _Function(Kernel):
     """A kernel of objects, given by a function of the user's."""
 
@@ -55,10 +73,7 @@ class _Function(Kernel):
         bad = ~np.isfinite(block)
         if bad.any():
             i, j = (int(k) for k in np.argwhere(bad)[0])
-            raise ValueError(
-                f"{name} returned {block[i, j]} for object {rows.start + i} of X and object {j} of "
-                "Y: a kernel must be finite for every pair."
-            )
+            raise BadPairError(name, float(block[i, j]), rows.start + i, j)
         return block
 
     def _diagonal(self, X: Any) -> NDArray:
@@ -127,7 +142,7 @@ class Precomputed(Kernel):
             K = self._check_data(X)
             return K, K
         # Rows of X hold the values against the objects of Y, whatever Y is.
-        K = super()._check_data(X)
+        K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if K.shape[1] != _len(Y):
             raise ValueError(
                 f"Precomputed needs one column of X for each of the {_len(Y)} objects of Y, got "
@@ -136,7 +151,7 @@ class Precomputed(Kernel):
         return K, Y
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
-        K = super()._check_data(X, name)
+        K = check_array(X, dtype=[np.float64, np.float32], input_name=name)
         if K.shape[0] != K.shape[1]:
             raise ValueError(
                 f"Precomputed needs a square matrix of all pairs, got shape {K.shape}."
@@ -196,5 +211,8 @@ class FromMeasure(Kernel):
 
     def _closed_form(self, dim: int) -> Measure:
         if dim != self.spectrum.dim:
-            raise ValueError(f"The measure lives on R^{self.spectrum.dim}, not on R^{dim}.")
+            raise ValueError(
+                f"FromMeasure has a measure on R^{self.spectrum.dim}, not on R^{dim}: use it on "
+                f"data with {self.spectrum.dim} columns."
+            )
         return self.spectrum

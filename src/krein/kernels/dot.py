@@ -84,6 +84,8 @@ class Polynomial(DotProduct):
 class Hellinger(DotProduct):
     """``√⟨x, y⟩`` for rows whose products are not negative, e.g. histograms."""
 
+    lowest_product = 0.0
+
     def _profile(self, u: NDArray) -> NDArray:
         lowest = np.min(u, initial=0.0)
         if lowest < -1e-6:

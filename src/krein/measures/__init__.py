@@ -1,6 +1,7 @@
 """What a kernel's spectrum is: finite complex measures on R^d and on the sphere."""
 
 from ..atoms import Atoms, ZonalAtoms
+from .errors import InfiniteMassError
 from .laws import (
     Convolution,
     ExponentialMixture,
@@ -13,7 +14,6 @@ from .laws import (
     TiltedNormal,
 )
 from .measure import Measure, Part, Ridge
-from .programme import InfiniteMassError
 from .radial import domain_measure, zero_extension
 from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
 

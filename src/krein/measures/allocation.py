@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 N_DIFFERENCES = 256
 N_PILOT_BLOCKS = 32
-# Rows of a pilot block: wide data would make whole orthogonal blocks as large as the data.
-MAX_PILOT_BLOCK = 64
+# Rows of a pilot block, and most numbers in it: whole orthogonal blocks of wide data would take
+# longer than all the rest.
+MAX_PILOT_BLOCK, MAX_PILOT_SIZE = 64, 2**15
 
 
 def scores(
@@ -31,7 +32,7 @@ def scores(
     deviations = []
     for part in measure.parts:
         dim = part.law.canonical_dim
-        block = min(dim, MAX_PILOT_BLOCK)
+        block = max(min(dim, 8), min(dim, MAX_PILOT_BLOCK, MAX_PILOT_SIZE // dim))
         means = []
         for _ in range(N_PILOT_BLOCKS):
             frequencies = part.law.transport(sampler.points(block, dim, rng))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from .._validation import ByValue, check_choice
 from ..atoms import Atoms
 from ..samplers import Sampler, as_sampler
+from .errors import InfiniteMassError
 from .laws import Convolution, Law, Normal, Sphere, TiltedNormal
 
 # Jordan parts lighter than this share of the whole are dropped: the shift-Gaussian's negative
@@ -60,6 +62,17 @@ class Ridge(ByValue):
         """Whether h(ω) is real for every ω: ``c_(−k) = c̄_k``."""
         terms = dict(self.terms)
         return all(terms.get(-k, 0) == np.conj(c) for k, c in terms.items())
+
+
+@dataclass(frozen=True, eq=False)
+class Tilt(ByValue):
+    """One Jordan part of a ratio: ``max(0, Re(factor · h(s)))``; −i as factor gives Im h."""
+
+    ratio: Ridge
+    factor: complex
+
+    def __call__(self, s: NDArray) -> NDArray[np.floating]:
+        return np.maximum((self.factor * self.ratio.profile(s)).real, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +136,7 @@ class Part(ByValue):
 
     def convolve(self, other: Part) -> Part:
         """The part of the product of two symmetric kernels."""
-        if self.ratio is not None or other.ratio is not None:
+        if not (self.is_real and other.is_real and self.ratio is None and other.ratio is None):
             raise ValueError(
                 "The spectral measure of a product with an asymmetric kernel is not available: "
                 "use a Nyström approximation (krein.Nystrom) for this kernel."
@@ -135,10 +148,11 @@ class Part(ByValue):
         if self.ratio is None:
             return [self]
         law, ratio = self.law, self.ratio
-        pieces: list[tuple[complex, Callable[[NDArray], NDArray]]] = [
-            (1.0, lambda s: np.maximum((self.mass * ratio.profile(s)).real, 0)),
-            (-1.0, lambda s: np.maximum(-(self.mass * ratio.profile(s)).real, 0)),
-            (2j, lambda s: np.maximum((self.mass * ratio.profile(s)).imag, 0)),
+        scaled = ratio.scaled(self.mass)
+        pieces: list[tuple[complex, Tilt]] = [
+            (1.0, Tilt(scaled, 1.0)),
+            (-1.0, Tilt(scaled, -1.0)),
+            (2j, Tilt(scaled, -1j)),
         ]
         parts = []
         for factor, tilt in pieces:
@@ -285,8 +299,13 @@ class Measure(ByValue):
         X : ndarray of shape (n_rows, dim), default=None
             Data on which variances (and leverage scores) are estimated.
         """
-        if n < 1:
-            raise ValueError(f"A measure is drawn with at least one atom, got n = {n}.")
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n must be a whole number of atoms, at least one, got {n!r}.")
+        if not np.isfinite(self.total_mass):
+            raise InfiniteMassError(
+                f"The measure has the mass {self.total_mass}, beyond what floating point holds, so "
+                "no features can be drawn from it: use a narrower kernel or krein.Nystrom."
+            )
         check_choice(self, "decomposition", decomposition, ("polar", "jordan"))
         check_choice(self, "allocation", allocation, ("neyman", "equal"))
         source = self.jordan() if decomposition == "jordan" else self

@@ -13,14 +13,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InfiniteMassError
+
 # ε relative to the largest kernel value. Smaller ε buys bias nobody sees with variance
 # everybody sees, so the sweep stops at 1e-4.
 SETTLED = 4  # steps of the sweep that show whether the mass settles
 EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
-
-
-class InfiniteMassError(ValueError):
-    """The kernel has no finite measure where the data are."""
 
 
 def least_mass(
@@ -99,7 +97,8 @@ def sweep(
     if best is None or best[0] > (0.1 if _never_settles(masses) else 0.5):
         raise InfiniteMassError(
             f"No measure of finite mass represents this kernel where the data are: {cause} "
-            "Use a Nyström approximation (krein.Nystrom), which needs no measure, or data of a smaller range."
+            "Use a Nyström approximation (krein.Nystrom), which needs no measure, or data of a "
+            "smaller range."
         )
     return best[1] * size
 

@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from .errors import InfiniteMassError
 from .laws import Sphere, TabulatedRadial, sphere_wave
 from .measure import Measure, Part
-from .programme import InfiniteMassError, chebyshev_grid, sweep
+from .programme import chebyshev_grid, sweep
 
 Profile = Callable[[NDArray], NDArray]
 

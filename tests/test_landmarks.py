@@ -1,0 +1,509 @@
+"""Which rows become landmarks: rules, order, weights and what the user brings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.linalg import circulant
+from sklearn.base import clone
+
+from krein import Nystrom, approximation_error
+from krein.features import landmarks as rules
+from krein.features import nystrom, source
+from krein.kernels import (
+    TL1,
+    Custom,
+    DeltaGaussian,
+    Gaussian,
+    Pairwise,
+    Precomputed,
+    ShiftGaussian,
+    Sigmoid,
+    Tanimoto,
+)
+
+RULES = ["uniform", "leverage", "kmeans++", "recursive", "all"]
+SYMMETRIC = {
+    "uniform": DeltaGaussian(),
+    "leverage": DeltaGaussian(),
+    "kmeans++": DeltaGaussian(),
+    "recursive": Gaussian(),
+    "all": TL1(),
+}
+ONE_WAY = {rule: ShiftGaussian() for rule in ("uniform", "leverage", "kmeans++", "all")}
+CASES = [
+    pytest.param(rule, kernel, id=f"{rule}-{type(kernel).__name__}")
+    for kernels in (SYMMETRIC, ONE_WAY)
+    for rule, kernel in kernels.items()
+]
+
+
+def _rows(rng: np.random.Generator, n: int = 200, d: int = 3) -> np.ndarray:
+    """Rows with zeros whose entries float32 can hold."""
+    X = np.round(rng.standard_normal((n, d)) * 256) / 256
+    X[rng.random((n, d)) < 0.2] = 0
+    return X
+
+
+def _fit(rule, kernel, X, seed=0, n_landmarks=20):
+    features = Nystrom(
+        kernel, n_components=10, n_landmarks=n_landmarks, landmarks=rule, random_state=seed
+    )
+    return features.fit(X)
+
+
+def _content(X, indices):
+    X = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
+    return {tuple(row) for row in X[indices]}
+
+
+# --- what a draw does not depend on --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rule", "kernel"), CASES)
+def test_landmarks_are_distinct_rows_of_the_data(rng, rule, kernel):
+    X = _rows(rng)
+    features = _fit(rule, kernel, X)
+    n = len(_content(X, slice(None))) if rule == "all" else 20
+    assert len(_content(X, features.component_indices_)) == n == len(features.component_indices_)
+    assert_array_equal(features.landmarks_, X[features.component_indices_])
+
+
+@pytest.mark.parametrize(("rule", "kernel"), CASES)
+def test_the_order_of_the_rows_does_not_change_landmarks_or_features(rng, rule, kernel):
+    X = _rows(rng)
+    order = rng.permutation(len(X))
+    first, second = _fit(rule, kernel, X), _fit(rule, kernel, X[order])
+    assert _content(X[order], second.component_indices_) == _content(X, first.component_indices_)
+    assert_allclose(second.approximate_kernel(X), first.approximate_kernel(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("rule", ["uniform", "leverage", "kmeans++"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_order_of_precomputed_objects_does_not_change_landmarks(rng, rule, symmetric):
+    X = rng.standard_normal((120, 3))
+    kernel = DeltaGaussian() if symmetric else ShiftGaussian()
+    K, order = kernel(X), rng.permutation(120)
+    first = _fit(rule, Precomputed(symmetric), K).component_indices_
+    second = _fit(rule, Precomputed(symmetric), K[np.ix_(order, order)]).component_indices_
+    assert set(order[second]) == set(first)
+
+
+@pytest.mark.parametrize("rows_per_block", [1, 7])
+@pytest.mark.parametrize(("rule", "kernel"), CASES)
+def test_the_size_of_the_blocks_does_not_change_landmarks_or_features(
+    monkeypatch, rng, rule, kernel, rows_per_block
+):
+    X = _rows(rng)
+    expected = _fit(rule, kernel, X)
+    Z = expected.transform(X)
+    monkeypatch.setattr(nystrom, "BLOCK_BYTES", 8 * 20 * rows_per_block)
+    monkeypatch.setattr(source, "BLOCK_BYTES", 20 * rows_per_block)
+    features = _fit(rule, kernel, X)
+    assert_array_equal(features.component_indices_, expected.component_indices_)
+    assert_allclose(expected.transform(X), Z, atol=1e-10)
+
+
+def _memmap(X, tmp_path):
+    stored = np.memmap(tmp_path / "X", dtype=float, mode="w+", shape=X.shape)
+    stored[:] = X
+    return stored
+
+
+CONTAINERS = {
+    "CSR": lambda X, tmp_path: sparse.csr_array(X),
+    "float32": lambda X, tmp_path: X.astype(np.float32),
+    "memmap": _memmap,
+    "Fortran order": lambda X, tmp_path: np.asfortranarray(X),
+    "DataFrame": lambda X, tmp_path: pd.DataFrame(X, columns=list("abc")),
+    "list": lambda X, tmp_path: X.tolist(),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("rule", ["uniform", "leverage", "kmeans++", "recursive"])
+def test_the_container_does_not_change_landmarks(rng, tmp_path, rule, container):
+    X = _rows(rng)
+    expected = _fit(rule, SYMMETRIC[rule], X)
+    other = _fit(rule, SYMMETRIC[rule], CONTAINERS[container](X, tmp_path))
+    assert_array_equal(other.component_indices_, expected.component_indices_)
+
+
+@pytest.mark.parametrize("rule", ["uniform", "leverage", "kmeans++", "recursive"])
+def test_random_state_is_the_key_of_the_draw(rng, rule):
+    X = _rows(rng)
+    first, again = (_fit(rule, SYMMETRIC[rule], X, seed=3) for _ in range(2))
+    assert_array_equal(first.component_indices_, again.component_indices_)
+    other = _fit(rule, SYMMETRIC[rule], X, seed=4)
+    assert set(other.component_indices_) != set(first.component_indices_)
+
+
+# --- chances -------------------------------------------------------------------------------------
+
+
+def test_a_row_that_occurs_five_times_is_the_first_landmark_five_times_as_often(rng):
+    rows = rng.standard_normal((6, 2))
+    X = np.concatenate([rows, np.repeat(rows[:1], 4, axis=0)])
+    seeds = 400
+    features = Nystrom(n_components=1, n_landmarks=1, landmarks="uniform")
+    hits = [
+        bool(np.all(features.set_params(random_state=seed).fit(X).landmarks_[0] == rows[0]))
+        for seed in range(seeds)
+    ]
+    # 5 of 10 rows: standard error √(¼ / 400) = 0.025.
+    assert abs(np.mean(hits) - 0.5) < 4.5 * np.sqrt(0.25 / seeds)
+
+
+def _share_of_rare(rule, kernel, X, rare, seeds, n_landmarks):
+    """Mean share of the landmarks that are rare rows, and its standard error over the seeds."""
+    shares = [
+        rare[_fit(rule, kernel, X, seed, n_landmarks).component_indices_].mean()
+        for seed in range(seeds)
+    ]
+    return np.mean(shares), np.std(shares, ddof=1) / np.sqrt(seeds)
+
+
+@pytest.mark.parametrize("rule", ["leverage", "kmeans++"])
+def test_rare_clusters_are_chosen_more_often_than_by_the_uniform_rule(rng, rule):
+    # 95 rows in a hundred are nearly alike; the others are spread out and far from them.
+    X = np.concatenate([0.1 * rng.standard_normal((570, 2)), 4 + 2 * rng.standard_normal((30, 2))])
+    rare = np.arange(600) >= 570
+    uniform, error = _share_of_rare("uniform", DeltaGaussian(2.0), X, rare, 60, 40)
+    assert abs(uniform - 0.05) < 5 * error
+    share, error = _share_of_rare(rule, DeltaGaussian(2.0), X, rare, 60, 40)
+    assert share - 5 * error > 2 * 0.05
+    assert share < 1
+
+
+def test_leverage_is_uniform_where_all_rows_matter_alike(rng):
+    # A kernel that is nearly the identity: every row has the same leverage.
+    X = 100 * rng.standard_normal((200, 3))
+    half = np.arange(200) < 60
+    share, error = _share_of_rare("leverage", Gaussian(), X, half, 100, 20)
+    assert abs(share - 0.3) < 5 * error
+
+
+def test_kmeans_centres_cover_clusters_of_very_different_size(rng):
+    centres = 3 * rng.standard_normal((8, 2))
+    sizes = [700, 50, 40, 30, 20, 20, 20, 20]
+    labels = np.repeat(np.arange(8), sizes)
+    X = centres[labels] + 0.01 * rng.standard_normal((len(labels), 2))
+
+    def covered(rule):
+        return np.mean(
+            [
+                len(set(labels[_fit(rule, Gaussian(3.0), X, seed, 16).component_indices_]))
+                for seed in range(20)
+            ]
+        )
+
+    assert covered("kmeans++") > covered("uniform") + 2
+
+
+# --- the recursive rule --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kernel", "match"),
+    [
+        (DeltaGaussian(), r"recursive.* positive definite .* eigenvalue -.*leverage"),
+        (Sigmoid(0.1, -1.0), r"recursive.* positive definite .* eigenvalue -.*leverage"),
+        (ShiftGaussian(), r"recursive.* positive definite .* not symmetric.*leverage"),
+    ],
+)
+def test_recursive_refuses_kernels_that_are_not_positive_definite(rng, kernel, match):
+    features = Nystrom(kernel, n_components=5, landmarks="recursive", random_state=0)
+    before = dict(vars(features))
+    with pytest.raises(ValueError, match=match):
+        features.fit(rng.standard_normal((100, 6)))
+    assert vars(features) == before
+
+
+def test_recursive_is_as_accurate_as_leverage_on_a_positive_definite_kernel(rng):
+    X = rng.standard_normal((500, 3)) * [3, 1, 1]
+
+    def error(rule):
+        return np.median(
+            [
+                approximation_error(
+                    Nystrom(Gaussian(1.5), 30, landmarks=rule, random_state=seed).fit(X), X
+                )
+                for seed in range(5)
+            ]
+        )
+
+    assert error("recursive") < 1.15 * error("leverage")
+
+
+def test_recursive_works_on_precomputed_values(rng):
+    X = rng.standard_normal((100, 3))
+    K = Gaussian()(X)
+    features = _fit("recursive", "precomputed", K)
+    given = _fit(features.component_indices_, "precomputed", K)
+    assert len(set(features.component_indices_)) == 20
+    assert_allclose(features.approximate_kernel(K), given.approximate_kernel(K), atol=1e-10)
+
+
+# --- all points ----------------------------------------------------------------------------------
+
+STRUCTURED = {
+    "identity": np.eye(5),
+    "two objects": np.array([[2.0, 1.0], [1.0, 2.0]]),
+    "circulant": circulant([3.0, 1.0, 0.5, 0.2, 0.5, 1.0]),
+    "a grid": np.exp(-np.abs(np.subtract.outer(np.arange(7.0), np.arange(7.0)))),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_precomputed_objects_with_the_same_values_in_another_order_are_not_duplicates(name):
+    K = STRUCTURED[name]
+    features = Nystrom("precomputed", n_components=len(K), landmarks="all").fit(K)
+    assert_allclose(features.approximate_kernel(K), K, atol=1e-10)
+
+
+@pytest.mark.parametrize("rule", ["uniform", "leverage", "kmeans++"])
+def test_a_precomputed_ring_has_as_many_landmarks_as_asked_for(rule):
+    angle = 2 * np.pi * np.arange(60) / 60
+    K = Gaussian(0.5)(np.column_stack([np.cos(angle), np.sin(angle)]).round(12))
+    assert len(_fit(rule, "precomputed", K).component_indices_) == 20
+
+
+def test_sets_of_integers_with_the_same_digits_are_not_duplicates():
+    sets = [{1, 23}, {12, 3}, {123}, {1, 2, 3}]
+    features = Nystrom(Tanimoto(), n_components=4, landmarks="all").fit(sets)
+    assert_allclose(features.approximate_kernel(sets), Tanimoto()(sets), atol=1e-10)
+
+
+def test_duplicates_are_one_landmark(rng):
+    rows = rng.standard_normal((5, 2))
+    X = np.repeat(rows, 4, axis=0)
+    features = Nystrom(n_components=5, landmarks="all").fit(X)
+    assert _content(X, features.component_indices_) == _content(rows, slice(None))
+    assert len(features.component_indices_) == 5
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_fewer_rows_than_landmarks_are_all_used_with_a_warning(rng, rule):
+    X = rng.standard_normal((15, 6))
+    features = Nystrom(n_components=10, n_landmarks=40, landmarks=rule, random_state=0)
+    with pytest.warns(UserWarning, match=r"15 rows, fewer than the 40 landmarks"):
+        features.fit(X)
+    assert sorted(features.component_indices_) == list(range(15))
+    assert features.transform(X).shape == (15, 10)
+
+
+def test_three_landmarks_per_component_are_the_default(rng):
+    features = Nystrom(n_components=7, random_state=0).fit(rng.standard_normal((100, 2)))
+    assert features.landmarks_.shape == (21, 2)
+
+
+# --- landmarks of the user's ---------------------------------------------------------------------
+
+INDICES = [5, 17, 3, 80, 41, 60, 99, 8]
+
+
+class _FirstRows(rules.LandmarkRule):
+    """A rule of somebody else's."""
+
+    def __init__(self, start=0):
+        self.start = start
+
+    def choose(self, source, n, draws):
+        return np.arange(self.start, self.start + n)
+
+
+GIVEN = {
+    "list": lambda X: INDICES,
+    "tuple": lambda X: tuple(INDICES),
+    "array": lambda X: np.array(INDICES),
+    "int32": lambda X: np.array(INDICES, dtype=np.int32),
+    "unsigned": lambda X: np.array(INDICES, dtype=np.uint8),
+    "Series": lambda X: pd.Series(INDICES),
+    "callable to indices": lambda X: lambda data, n: np.array(INDICES)[:n],
+    "rows": lambda X: X[INDICES],
+    "list of rows": lambda X: X[INDICES].tolist(),
+    "DataFrame": lambda X: pd.DataFrame(X[INDICES]),
+    "callable to rows": lambda X: lambda data, n: data[INDICES],
+}
+
+
+@pytest.mark.parametrize("kernel", [DeltaGaussian(), ShiftGaussian()], ids=["sym", "asym"])
+@pytest.mark.parametrize("core", ["sketch", "truncated"])
+@pytest.mark.parametrize("name", GIVEN)
+def test_landmarks_given_in_any_form_are_used(rng, name, core, kernel):
+    X = rng.standard_normal((100, 3))
+    expected = Nystrom(
+        kernel, n_components=8, landmarks=INDICES, core=core, n_landmarks=8, random_state=0
+    ).fit(X)
+    features = clone(expected).set_params(landmarks=GIVEN[name](X)).fit(X)
+    assert_allclose(features.landmarks_, X[INDICES])
+    if "ows" in name or name == "DataFrame":
+        assert features.component_indices_ is None
+    else:
+        assert_array_equal(features.component_indices_, INDICES)
+    assert_allclose(features.approximate_kernel(X), expected.approximate_kernel(X), atol=1e-8)
+
+
+def test_rows_that_are_not_among_the_data_are_landmarks(rng):
+    X, Z = rng.standard_normal((50, 2)), rng.standard_normal((6, 2))
+    features = Nystrom(DeltaGaussian(), 6, landmarks=Z, core="inverse").fit(X)
+    kernel = DeltaGaussian()
+    expected = kernel(X, Z) @ np.linalg.solve(kernel(Z), kernel(Z, X))
+    assert_allclose(features.approximate_kernel(X), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_dense_rows_are_landmarks_of_sparse_data(rng):
+    X = _rows(rng, 60)
+    dense = Nystrom(n_components=5, landmarks=X[:5], random_state=0).fit(X)
+    mixed = clone(dense).fit(sparse.csr_array(X))
+    assert_allclose(mixed.approximate_kernel(X), dense.approximate_kernel(X), atol=1e-10)
+
+
+def test_a_callable_gets_the_data_and_the_number_of_landmarks(rng):
+    X = rng.standard_normal((30, 2))
+    seen = []
+
+    def choose(data, n):
+        seen.append((data.shape, n))
+        return range(n)
+
+    assert len(Nystrom(n_components=4, landmarks=choose).fit(X).component_indices_) == 12
+    Nystrom(n_components=4, n_landmarks=9, landmarks=choose).fit(X)
+    assert seen == [((30, 2), 12), ((30, 2), 9)]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        rules.Uniform(),
+        rules.Leverage(),
+        rules.KMeansPlusPlus(),
+        rules.Recursive(),
+        rules.All(),
+    ],
+)
+def test_a_rule_object_is_its_name(rng, rule):
+    X = _rows(rng)
+    name = next(name for name, cls in rules.RULES.items() if isinstance(rule, cls))
+    first, second = _fit(rule, Gaussian(), X), _fit(name, Gaussian(), X)
+    assert_array_equal(first.component_indices_, second.component_indices_)
+
+
+def test_a_rule_of_somebody_elses_is_used_and_its_parameters_are_reached(rng):
+    features = Nystrom(n_components=3, landmarks=_FirstRows())
+    features.set_params(landmarks__start=4).fit(rng.standard_normal((30, 2)))
+    assert_array_equal(features.component_indices_, np.arange(4, 13))
+
+
+def test_a_rule_without_choose_says_so(rng):
+    with pytest.raises(TypeError, match="LandmarkRule must define choose"):
+        Nystrom(n_components=2, landmarks=rules.LandmarkRule()).fit(rng.random((9, 2)))
+
+
+@pytest.mark.parametrize("kernel", [None, "precomputed"])
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ([0, 30], r"indices must be .* 0 … 29"),
+        ([-1, 3], r"indices must be .* 0 … 29"),
+        ([], r"at least one of 0 … 29"),
+        ([2, 5, 2], "distinct"),
+        (np.arange(30) < 5, "(?i)mask|bool"),
+        ([True, False], "(?i)mask|bool"),
+    ],
+    ids=["too large", "negative", "none", "repeated", "mask", "two booleans"],
+)
+def test_wrong_indices_are_refused_with_a_sentence_and_nothing_is_fitted(rng, kernel, given, match):
+    X = rng.standard_normal((30, 30))
+    features = Nystrom(kernel, n_components=2, landmarks=given)
+    before = dict(vars(features))
+    with pytest.raises(ValueError, match=match):
+        features.fit(X @ X.T)
+    assert vars(features) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (np.ones((3, 2)), "(?i)landmarks"),
+        (np.full((3, 5), np.nan), "NaN"),
+    ],
+    ids=["width", "NaN"],
+)
+def test_wrong_landmark_rows_are_refused_with_a_sentence(rng, given, match):
+    features = Nystrom(n_components=2, landmarks=given)
+    with pytest.raises(ValueError, match=match):
+        features.fit(rng.standard_normal((20, 5)))
+    assert not hasattr(features, "eigenvalues_")
+
+
+def test_landmarks_of_a_precomputed_kernel_must_be_indices(rng):
+    K = Gaussian()(rng.random((10, 2)))
+    with pytest.raises(ValueError, match="precomputed kernel are indices"):
+        Nystrom("precomputed", 2, landmarks=K[:3]).fit(K)
+
+
+def _equal_letters(x, y):
+    return float(sum(a == b for a, b in zip(x, y, strict=False))) / max(len(x), len(y))
+
+
+@pytest.mark.parametrize("wrap", [list, np.array, tuple], ids=["list", "array", "tuple"])
+def test_objects_are_landmarks(wrap):
+    words = ["kitten", "mitten", "bitten", "sitting", "knitting", "kit", "sit"]
+    given = wrap(["kit", "mitten", "witness"])
+    features = Nystrom(Pairwise(_equal_letters), 3, landmarks=given, core="inverse").fit(words)
+    kernel = Pairwise(_equal_letters)
+    expected = kernel(words, given) @ np.linalg.solve(kernel(given), kernel(given, words))
+    assert list(features.landmarks_) == list(given)
+    assert features.component_indices_ is None
+    assert_allclose(features.approximate_kernel(words), expected, atol=1e-10)
+
+
+def _overlap(x, y):
+    return float(min(x.shape[0], y.shape[0]) * min(x.shape[1], y.shape[1]))
+
+
+def test_arrays_of_different_shapes_are_landmarks():
+    tables = [np.ones(shape) for shape in ((2, 3), (2, 4), (3, 3), (5, 1), (2, 6))]
+    features = Nystrom(Pairwise(_overlap), 2, landmarks=tables[:2]).fit(tables)
+    assert [table.shape for table in features.landmarks_] == [(2, 3), (2, 4)]
+
+
+# --- what a draw costs ---------------------------------------------------------------------------
+
+
+def _counting():
+    """A block function that notes how many pairs it is asked for, and its notes."""
+    pairs = []
+
+    def similarity(X, Y):
+        pairs.append(len(X) * len(Y))
+        return DeltaGaussian()(X, Y)
+
+    return similarity, pairs
+
+
+@pytest.mark.parametrize("rule", ["uniform", "leverage"])
+def test_kernel_evaluations_are_linear_in_the_number_of_rows(rng, rule):
+    n, m = 1000, 30
+    similarity, pairs = _counting()
+    X = rng.standard_normal((n, 3))
+    features = Nystrom(Custom(similarity), n_components=10, landmarks=rule, random_state=0)
+    features.fit(X)
+    fitted = sum(pairs)
+    features.transform(X)
+    assert sum(pairs) - fitted == n * m
+    sketch = 0 if rule == "uniform" else n * (m // 2) + (4 * (m // 2)) ** 2
+    assert sum(pairs) <= n * m + (4 * m) ** 2 + sketch
+
+
+@pytest.mark.parametrize("rule", ["uniform", "leverage", "kmeans++"])
+def test_fit_never_asks_for_all_pairs(rng, rule):
+    n, m = 3000, 12
+    similarity, pairs = _counting()
+    X = rng.standard_normal((n, 3))
+    Nystrom(Custom(similarity), 4, landmarks=rule, random_state=0).fit(X)
+    assert 0 < sum(pairs) <= n * m
