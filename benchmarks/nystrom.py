@@ -11,18 +11,15 @@ said so. The exit code is 1 if a bar is missed, except with --quick, which only 
 from __future__ import annotations
 
 import argparse
-import ctypes
-import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import find, memory_is_known, peak_memory, seconds
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 
@@ -30,7 +27,6 @@ from krein import Nystrom
 from krein.features.nystrom import BLOCK_BYTES
 from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Precomputed, Similarity
 
-STATUS = Path("/proc/self/status")
 REGRESSION = (
     "parkinsons_updrs",
     "ailerons",
@@ -75,15 +71,6 @@ class Row:
 # --- data ---------------------------------------------------------------------------------------
 
 
-def find(name: str) -> Path | None:
-    """A file of the data folder, or None where it is not here."""
-    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
-    for folder in (os.environ.get("KREIN_DATA"), shared):
-        if folder and (path := Path(folder) / name).exists():
-            return path
-    return None
-
-
 def load(name: str, key: str = "X") -> NDArray | None:
     path = find(name)
     return None if path is None else np.load(path)[key].astype(float)
@@ -110,14 +97,6 @@ def mutated_strings(n: int) -> list[str]:
 # --- speed and memory ---------------------------------------------------------------------------
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
-    result = work()
-    elapsed = time.perf_counter() - begin
-    del result  # freed outside of the measured time
-    return elapsed
-
-
 def uniform_map(d: int, n_components: int, cls: type[Nystrom] = Nystrom, **options: Any) -> Nystrom:
     settings = {"landmarks": "uniform", "n_landmarks": n_components, "random_state": 0} | options
     return cls(Gaussian(sigma=np.sqrt(d)), n_components, **settings)
@@ -139,38 +118,9 @@ def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
     yield Row(work, slow / fast, "x", 1.5, True, f"{slow:.2f} s against {fast:.2f} s")
 
 
-def anonymous_memory() -> float:
-    """Megabytes of this process that no file backs."""
-    lines = STATUS.read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) / 1024
-
-
-def peak_memory(work: Callable[[], NDArray]) -> float:
-    """Megabytes that `work` holds at most, beyond what it returns."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:  # glibc: freed memory that is kept would be used again and not be seen
-        trim(0)
-    peak = before = anonymous_memory()
-    done = threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.001):
-            peak = max(peak, anonymous_memory())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        result = work()
-    finally:
-        done.set()
-        watcher.join()
-    return max(peak, anonymous_memory()) - before - result.nbytes / 2**20
-
-
 def memory_rows(quick: bool, repeats: int) -> Iterator[Row]:
     """Memory of transform beyond its output."""
-    if not STATUS.exists() or "RssAnon" not in STATUS.read_text():  # Linux only
+    if not memory_is_known():
         print("no RssAnon here: memory is left out.", file=sys.stderr)
         return
     block = BLOCK_BYTES / 2**20

@@ -9,13 +9,12 @@ Letter comes from $KREIN_DATA or ../shared/data; without it those rows are left 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from measuring import find
 from numpy.typing import NDArray
 
 import krein
@@ -52,12 +51,11 @@ class Row:
 
 def load(name: str) -> NDArray | None:
     """The (training) rows of a data set, or None where it is not here."""
-    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
-    for folder in (os.environ.get("KREIN_DATA"), shared):
-        if folder and (path := Path(folder) / name / f"{name}.npz").exists():
-            file = np.load(path)
-            return file["X" if "X" in file else "X_train"].astype(float)
-    return None
+    path = find(f"{name}/{name}.npz")
+    if path is None:
+        return None
+    file = np.load(path)
+    return file["X" if "X" in file else "X_train"].astype(float)
 
 
 def mean_error(

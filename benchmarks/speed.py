@@ -15,14 +15,11 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
+from measuring import memory_is_known, peak_memory, seconds
 from sklearn.kernel_approximation import RBFSampler
 
 from krein.features import RandomFourier
@@ -42,7 +39,6 @@ QUICK_TRANSFORMS = [
 MEMORY_ROWS, QUICK_MEMORY_ROWS = (20_000, 100_000), (2_000, 8_000)
 MEMORY_BAR = 64.0  # MB
 IMPORT_BAR = 1.3  # times the peer's seconds
-STATUS = Path("/proc/self/status")
 
 
 @dataclass
@@ -76,51 +72,23 @@ def features(X: np.ndarray, width: int) -> RandomFourier:
     return fitted
 
 
-def seconds(function: Callable[[Any], Any], X: np.ndarray) -> float:
-    begin = time.perf_counter()
-    Z = function(X)
-    elapsed = time.perf_counter() - begin
-    del Z  # freed outside of the measured time
-    return elapsed
-
-
 def transform_row(n: int, d: int, width: int, dtype: str, bar: float, repeats: int) -> Row:
     X = data(n, d, dtype)
     ours = features(X, width)
     peer = RBFSampler(gamma=0.5 / d, n_components=width, random_state=0).fit(X[:1000])
-    times = [(seconds(peer.transform, X), seconds(ours.transform, X)) for _ in range(repeats)]
+    times = [
+        (seconds(lambda: peer.transform(X)), seconds(lambda: ours.transform(X)))
+        for _ in range(repeats)
+    ]
     slow, fast = (min(column) for column in zip(*times, strict=True))
     name = f"transform {n} x {d} -> {width} {dtype}"
     return Row(name, "s", slow, fast, slow / fast, f">= {bar:g} x", slow / fast >= bar)
 
 
-def anonymous_memory() -> float:
-    """Megabytes of this process that no file backs."""
-    lines = STATUS.read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) / 1024
-
-
 def memory_row(n: int, width: int) -> Row:
     X = data(n, 54, "float64")
     fitted = features(X, width)
-    kept = fitted.transform(X)  # kept, or its memory would be used again and not be seen
-    peak = before = anonymous_memory()
-    done = threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not done.wait(0.001):
-            peak = max(peak, anonymous_memory())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        Z = fitted.transform(X)
-    finally:
-        done.set()
-        watcher.join()
-    assert Z.nbytes == kept.nbytes
-    beyond = max(peak, anonymous_memory()) - before - Z.nbytes / 2**20
+    beyond = peak_memory(lambda: fitted.transform(X))
     name = f"memory beyond output, {n} x 54 -> {width}"
     return Row(name, "MB", None, beyond, None, f"<= {MEMORY_BAR:g} MB", beyond <= MEMORY_BAR)
 
@@ -146,7 +114,7 @@ def measure(quick: bool, repeats: int) -> list[Row]:
         transform_row(*sizes, repeats=repeats)
         for sizes in (QUICK_TRANSFORMS if quick else TRANSFORMS)
     ]
-    if STATUS.exists() and "RssAnon" in STATUS.read_text():  # Linux only
+    if memory_is_known():
         width = 256 if quick else 2048
         rows += [memory_row(n, width) for n in (QUICK_MEMORY_ROWS if quick else MEMORY_ROWS)]
     rows.append(import_row(1 if quick else 2 * repeats))

@@ -9,7 +9,8 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
-def script(name):
+def script(name, monkeypatch):
+    monkeypatch.syspath_prepend(str(FOLDER))  # as if it were run: its neighbours can be imported
     spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     # Registered, because dataclasses look their module up by name.
@@ -18,8 +19,8 @@ def script(name):
     return module
 
 
-def test_speed_prints_its_table(capsys):
-    rows = script("speed").main(["--quick"])
+def test_speed_prints_its_table(capsys, monkeypatch):
+    rows = script("speed", monkeypatch).main(["--quick"])
     assert len(rows) >= 4
     out = capsys.readouterr().out
     assert all(row.name in out for row in rows)
@@ -28,7 +29,7 @@ def test_speed_prints_its_table(capsys):
 
 @pytest.mark.parametrize("have_data", [True, False])
 def test_quality_prints_its_table(capsys, monkeypatch, have_data):
-    quality = script("quality")
+    quality = script("quality", monkeypatch)
     if not have_data:
         monkeypatch.setattr(quality, "load", lambda name: None)
     rows = quality.main(["--quick"])
@@ -39,7 +40,7 @@ def test_quality_prints_its_table(capsys, monkeypatch, have_data):
 
 @pytest.mark.parametrize("have_data", [True, False])
 def test_nystrom_prints_its_table(capsys, monkeypatch, have_data):
-    nystrom = script("nystrom")
+    nystrom = script("nystrom", monkeypatch)
     if not have_data:
         monkeypatch.setattr(nystrom, "find", lambda name: None)
     rows = nystrom.main(["--quick"])

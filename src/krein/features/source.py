@@ -31,6 +31,7 @@ class Source:
     def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None):
         self.kernel, self.X, self.n_jobs = kernel, X, n_jobs
         self.precomputed = isinstance(kernel, Precomputed)
+        self._hashes: Hashes | None = None
 
     def __len__(self) -> int:
         return _len(self.X)
@@ -47,8 +48,10 @@ class Source:
         return Draws(self.hashes(), key, merge=not self.precomputed)
 
     def hashes(self) -> Hashes:
-        """The content hashes of the objects."""
-        return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
+        """The content hashes of the objects, computed once."""
+        if self._hashes is None:
+            self._hashes = hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
+        return self._hashes
 
     def take(self, rows: NDArray) -> Any:
         """Some of the objects; for a precomputed kernel their indices."""
@@ -62,7 +65,7 @@ class Source:
             return np.asarray(self.X[np.ix_(rows, columns)], dtype=float)
         left, right = self.take(rows), self.take(columns)
         try:
-            return kernel_values(self.kernel, left, right, self.n_jobs).astype(float)
+            return kernel_values(self.kernel, left, right, self.n_jobs).astype(float, copy=False)
         except BadPairError as bad:
             pair = int(rows[bad.row]), int(columns[bad.column])
             raise BadPairError(bad.name, bad.value, *pair) from None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import manhattan_distances
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from .._validation import check_degree, check_positive
 from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
@@ -39,6 +39,12 @@ class Gaussian(Radial):
 
     def _profile(self, z: NDArray) -> NDArray:
         return np.exp(-0.5 * np.square(z / check_positive(self, "sigma", self.sigma)))
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        # The square of the distance is what is computed: no root, and one array throughout.
+        square = euclidean_distances(X, Y, squared=True)
+        square *= -0.5 / check_positive(self, "sigma", self.sigma) ** 2
+        return np.exp(square, out=square)
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Normal(dim, 1 / check_positive(self, "sigma", self.sigma)))])

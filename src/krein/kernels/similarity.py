@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from .._blocks import row_blocks
 from .._validation import check_choice, check_finite, check_positive
+from .algebra import _Wrapper
 from .base import Kernel
 from .custom import Custom
 
 TRANSFORMS = ("exp", "gaussian", "negative", "negative_squared", "max")
 
 
-class Similarity(Kernel):
+class Similarity(_Wrapper):
     """A similarity made of a distance D, in general indefinite.
 
     Parameters
@@ -55,7 +56,7 @@ class Similarity(Kernel):
         self.scale = scale
 
     @property
-    def _kernel(self) -> Kernel:
+    def kernel(self) -> Kernel:  # type: ignore[override]  # made of the distance, not stored
         if isinstance(self.distance, Kernel):
             return self.distance
         if not callable(self.distance) or isinstance(self.distance, type):
@@ -66,20 +67,8 @@ class Similarity(Kernel):
         return Custom(self.distance)
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self._kernel.is_symmetric
-
-    @property
-    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self._kernel.unit_rows
-
-    @property
-    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self._kernel.fills_diagonal
-
-    @property
-    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self._kernel.takes_vectors
+    def has_closed_form(self) -> bool:  # type: ignore[override]  # whatever the distance has
+        return False
 
     def _of(self, D: NDArray, out: NDArray | None = None) -> NDArray:
         """The similarity at the distances D, which are left as they are unless `out` is D."""
@@ -101,7 +90,7 @@ class Similarity(Kernel):
         return np.exp(values, out=values)
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        kernel = self._kernel
+        kernel = self.kernel
         if type(kernel).__call__ is not Kernel.__call__:
             return super().__call__(X, Y)
         self._of(np.zeros(0))  # the parameters, before the distances are computed
@@ -112,20 +101,17 @@ class Similarity(Kernel):
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         self._of(np.zeros(0))
-        return self._kernel._check_data(X, name)
-
-    def takes_matrix(self, X: Any) -> bool:
-        return self._kernel.takes_matrix(X)
+        return self.kernel._check_data(X, name)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         self._of(np.zeros(0))
-        return self._kernel._check_pair(X, Y)
+        return self.kernel._check_pair(X, Y)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._of(self._kernel._block(X, Y))
+        return self._of(self.kernel._block(X, Y))
 
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        return self._of(self._kernel._rows(X, rows, Y))
+        return self._of(self.kernel._rows(X, rows, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
-        return self._of(self._kernel._diagonal(X))
+        return self._of(self.kernel._diagonal(X))
