@@ -1,8 +1,14 @@
 """krein: learning with kernels that are not positive definite."""
 
-from .diagnostics import Diagnosis, approximation_error, diagnose
-from .features import Nystrom, RandomFourier, RandomGegenbauer
-from .proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .diagnostics import Diagnosis, approximation_error, diagnose
+    from .features import Nystrom, RandomFourier, RandomGegenbauer
+    from .proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
 
 __all__ = [
     "Diagnosis",
@@ -16,3 +22,31 @@ __all__ = [
     "approximation_error",
     "diagnose",
 ]
+
+# Where the public names live. They are imported when they are first used, so that the command line
+# and a program that needs one of them do not wait for all.
+_HOMES = {
+    "Diagnosis": "diagnostics",
+    "DissimilarityToSimilarity": "proximity",
+    "DoubleCentering": "proximity",
+    "KreinPCA": "proximity",
+    "Nystrom": "features",
+    "RandomFourier": "features",
+    "RandomGegenbauer": "features",
+    "SpectrumCorrector": "proximity",
+    "approximation_error": "diagnostics",
+    "diagnose": "diagnostics",
+}
+_MODULES = ("features", "forms", "kernels", "measures", "proximity", "samplers", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, *_MODULES])
