@@ -31,7 +31,7 @@ from krein.kernels import (
 )
 
 try:
-    import aeon  # noqa: F401
+    import aeon  # noqa: F401  # only whether it is here matters
 
     HAS_AEON = True
 except ImportError:

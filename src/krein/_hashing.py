@@ -1,6 +1,6 @@
 """Random numbers that belong to the content of a row, not to its place.
 
-Landmarks, sketches and reservoirs are drawn by a keyed hash of each row's content: the order of
+Landmarks and sketches are drawn by a keyed hash of each row's content: the order of
 the rows, the size of the blocks and the number of partitions change nothing, and duplicates
 behave like weights. Dense and sparse rows with the same entries have the same hash.
 """
