@@ -25,14 +25,17 @@ LAYERS = {
     "forms": 1,
     "samplers": 1,
     "measures": 2,
+    "streaming": 2,
     "kernels": 3,
+    "learning": 3,
     "features": 4,
     "proximity": 4,
     "diagnostics": 5,
     "plots": 5,
     "testing": 5,
-    "quickstart": 6,
-    "cli": 7,
+    "estimators": 6,
+    "quickstart": 7,
+    "cli": 8,
 }
 SAME_LAYER = {("samplers", "atoms"), ("diagnostics", "plots")}
 # Slow to import or optional: never at the top of a module.

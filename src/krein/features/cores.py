@@ -11,8 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrcon
 
+from .._threads import one_blas_thread
 from .source import Source
+
+# Columns of a triangular map that are computed at a time.
+STRIP = 64
+# A triangle with a worse condition number has no digits to spare.
+RESOLUTION = 1e-10
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,26 @@ class Core:
     def signs(self) -> NDArray[np.floating]:
         return np.where(self.values < 0, -1.0, 1.0)
 
+    def triangular(self) -> Core:
+        """The same core with triangular maps, if it is positive definite and of full rank.
+
+        ``left = T O`` with T lower triangular and O orthogonal: ``k(x, Z) T`` has the same
+        products, at half the cost.
+        """
+        m, rank = self.left.shape
+        if rank < max(m, STRIP) or np.any(self.values < 0):
+            return self
+        T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
+        return Core(T, T, self.values)
+
+
+def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
+    """Column strips of a map with the rows that they need: few for the last of a lower triangle."""
+    m, rank = matrix.shape
+    if m != rank or np.any(np.triu(matrix, 1)):
+        return [(slice(0, rank), slice(0, m))]
+    return [(slice(a, min(a + STRIP, rank)), slice(a, m)) for a in range(0, rank, STRIP)]
+
 
 def factorise(
     M: NDArray, symmetric: bool, rank: int, tol: float
@@ -46,12 +74,13 @@ def factorise(
     A value of (nearly) zero has no sign, and dividing by it is what makes the published Nyström
     explode on indefinite kernels. For a symmetric M the values carry the signs and U = V.
     """
-    if symmetric:
-        values, U = np.linalg.eigh((M + M.T) / 2)
-        V = U
-    else:
-        U, values, Vt = np.linalg.svd(M)
-        V = Vt.T
+    with one_blas_thread():  # small factorisations gain little from threads and can wait for them
+        if symmetric:
+            values, U = np.linalg.eigh((M + M.T) / 2)
+            V = U
+        else:
+            U, values, Vt = np.linalg.svd(M)
+            V = Vt.T
     order = np.argsort(-np.abs(values), kind="stable")[:rank]
     largest = np.abs(values[order[:1]]).max(initial=0)
     order = order[np.abs(values[order]) > tol * largest]
@@ -101,8 +130,15 @@ def sketched_core(
 
 
 def _range(C: NDArray, tol: float) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Orthonormal Q and V Σ⁻¹ of ``C = Q Σ Vᵀ``, small singular values dropped."""
-    Q, singular, Vt = np.linalg.svd(C, full_matrices=False)
+    """Orthonormal Q and B with ``C B = Q``: its range, small singular values dropped.
+
+    Where C is well conditioned, ``C = Q R`` is enough; elsewhere the SVD says what is small.
+    """
+    with one_blas_thread():
+        Q, R = np.linalg.qr(C)
+        if len(R) and dtrcon(R, norm="1", uplo="U")[0] > len(R) * max(tol, RESOLUTION):
+            return Q, solve_triangular(R, np.eye(len(R)))
+        Q, singular, Vt = np.linalg.svd(C, full_matrices=False)
     keep = singular > tol * singular.max(initial=0)
     return Q[:, keep], Vt[keep].T / singular[keep]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws
 from .cores import Core, sketched_core
 from .source import Source
@@ -134,12 +135,13 @@ class Recursive(LandmarkRule):
         # The ridge of Musco and Musco: the mass beyond the n wanted directions, per direction.
         values = np.linalg.eigvalsh(K)[::-1]
         ridge = max(float(values[len(values) // 2 :].sum()) / n, 1e-10 * float(values[0]))
-        C = source.values(rows, landmarks)
-        inner = np.linalg.solve(K + ridge * np.eye(len(K)), C.T)
+        inner = np.linalg.inv(K + ridge * np.eye(len(K)))
         diagonal = source_diagonal(source, rows)
-        return (
-            np.maximum(diagonal - np.einsum("ij,ji->i", C, inner), 1e-12 * diagonal.max()) / ridge
-        )
+        kept = np.empty(len(rows))
+        for part in row_blocks(len(rows), 8 * len(landmarks), 8 * BLOCK_BYTES):
+            C = source.values(rows[part], landmarks)
+            kept[part] = np.einsum("ij,ij->i", C @ inner, C)
+        return np.maximum(diagonal - kept, 1e-12 * diagonal.max()) / ridge
 
     def _check_definite(self, source: Source, rows: NDArray) -> None:
         if not source.is_symmetric:

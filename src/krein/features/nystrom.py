@@ -15,12 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._blocks import row_blocks
 from .._hashing import as_key
-from .._threads import over_blocks
+from .._threads import one_blas_thread, over_blocks
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.base import _len
 from .base import FeatureMap
-from .cores import Core, direct_core, factorise, one_shot_core, sketched_core, squared_core
+from .cores import (
+    Core,
+    direct_core,
+    factorise,
+    one_shot_core,
+    sketched_core,
+    squared_core,
+    strips,
+)
 from .landmarks import RULES, SAMPLE_RATIO, LandmarkRule, extended
 from .source import Source, kernel_values
 
@@ -69,7 +77,9 @@ class Nystrom(FeatureMap):
     component_indices_ : ndarray of shape (n_landmarks,) or None
         Indices of the landmarks among the training rows; None if objects were given.
     eigenvalues_ : ndarray of shape (rank,)
-        The core's signed eigenvalues (singular values if the kernel is not symmetric).
+        The core's signed eigenvalues (singular values if the kernel is not symmetric), in the order
+        of the columns; of a positive definite core with as many columns as landmarks the columns
+        are a rotation, which halves the cost.
     form_ : krein.forms.Signature
         The signs; only for symmetric kernels.
 
@@ -91,7 +101,13 @@ class Nystrom(FeatureMap):
     _parameter_constraints = {
         "kernel": [Kernel, StrOptions({"precomputed"}), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "landmarks": [StrOptions(set(RULES)), LandmarkRule, "array-like", callable],
+        "landmarks": [
+            StrOptions(set(RULES)),
+            LandmarkRule,
+            "array-like",
+            "sparse matrix",
+            callable,
+        ],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "core": [StrOptions({"sketch", "truncated", "inverse", "squared"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
@@ -172,7 +188,7 @@ class Nystrom(FeatureMap):
             )
         key = as_key(rng)
         source, indices, inside = self._choose(source, wanted, key)
-        core = self._fit_core(source, indices, key)
+        core = self._fit_core(source, indices, key).triangular()
         if not len(core.values):
             raise ValueError(
                 f"{source.kernel!r} is zero on all {len(indices)} landmarks, so there is nothing "
@@ -249,17 +265,22 @@ class Nystrom(FeatureMap):
         dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.dtype(np.float64)
         out = np.empty((_len(X), matrix.shape[1]), dtype=dtype)
         matrix = matrix.astype(dtype)
+        parts = strips(matrix)
 
-        def work(rows: slice) -> None:
-            np.matmul(self._values(X[rows], dual), matrix, out=out[rows])
+        def multiply(values: NDArray, rows: slice) -> None:
+            for columns, used in parts:
+                np.matmul(values[:, used], matrix[used, columns], out=out[rows, columns])
 
         blocks = row_blocks(len(out), len(matrix) * dtype.itemsize, BLOCK_BYTES)
         if hasattr(X, "shape") and self.kernel_.takes_vectors:
-            over_blocks(work, blocks)
+            over_blocks(lambda rows: multiply(self._values(X[rows], dual), rows), blocks)
         else:
-            # Functions of the user's are not called from threads; processes are in `_values`.
+            # Functions of the user's are not called from threads; processes are in `_values`. The
+            # products are small, and threads of BLAS that wait for more would slow the function.
             for rows in row_blocks(len(out), len(matrix) * dtype.itemsize):
-                work(rows)
+                values = self._values(X[rows], dual)
+                with one_blas_thread():
+                    multiply(values, rows)
         return out
 
     def _values(self, X: Any, dual: bool) -> NDArray:

@@ -319,7 +319,7 @@ class Radial(Kernel):
         return self._profile
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._profile(euclidean_distances(X, Y))
+        return self._profile(euclidean_distances(*centred(X, Y)))
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.repeat(self._profile(np.zeros(1)), _len(X))
@@ -357,6 +357,15 @@ class DotProduct(Kernel):
             f"{self!r} is singular or kinked within the distances of the data (up to "
             f"{radius:.4g} of the sphere's 2)."
         )
+
+
+def centred(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Dense X and Y less the mean of Y: squares of distances are differences of squared norms, and
+    rows far from the origin would leave few digits of them."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return X, Y
+    center = Y.mean(axis=0)
+    return X - center, Y - center
 
 
 def check_sphere(kernel: Kernel, X: Any) -> None:

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.utils.extmath import row_norms
 
 from .._validation import check_degree, check_positive
 from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
 from ..measures.laws import matern_profile
-from .base import Kernel, Profile, Radial, _len, check_sphere
+from ._exp import exp_in_place
+from .base import Kernel, Profile, Radial, _len, centred, check_sphere
 
 
 class Gaussian(Radial):
@@ -41,9 +43,14 @@ class Gaussian(Radial):
         return np.exp(-0.5 * np.square(z / check_positive(self, "sigma", self.sigma)))
 
     def _block(self, X: Any, Y: Any) -> NDArray:
+        scale = 0.5 / check_positive(self, "sigma", self.sigma) ** 2
+        X, Y = centred(X, Y)
+        if all(isinstance(A, np.ndarray) and A.dtype == np.float64 for A in (X, Y)):
+            norms = (scale * row_norms(A, squared=True) for A in (X, Y))
+            return exp_in_place(X @ (2 * scale * Y).T, *norms)
         # The square of the distance is what is computed: no root, and one array throughout.
         square = euclidean_distances(X, Y, squared=True)
-        square *= -0.5 / check_positive(self, "sigma", self.sigma) ** 2
+        square *= -scale
         return np.exp(square, out=square)
 
     def _closed_form(self, dim: int) -> Measure:

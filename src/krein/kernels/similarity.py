@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._blocks import row_blocks
 from .._validation import check_choice, check_finite, check_positive
+from ._exp import exp_in_place
 from .algebra import _Wrapper
 from .base import Kernel
 from .custom import Custom
@@ -86,8 +87,7 @@ class Similarity(_Wrapper):
             return np.multiply(np.multiply(D, D, out=out), -0.5, out=out)
         rate = -check_positive(self, "gamma", self.gamma)
         values = np.multiply(D, D, out=out) if transform == "gaussian" else D
-        values = np.multiply(values, rate, out=out)
-        return np.exp(values, out=values)
+        return exp_in_place(np.multiply(values, rate, out=out))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         kernel = self.kernel

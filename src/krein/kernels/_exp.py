@@ -1,0 +1,89 @@
+"""``exp(P − a − b)`` for a block of products, in one loop that vectorises.
+
+The Gaussian kernel is ``exp(⟨x, y⟩/σ² − ‖x‖²/2σ² − ‖y‖²/2σ²)``: after the product, one walk over
+the block. NumPy's own exponential in double precision takes four to five times as long where it has
+no code for the processor's vectors.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray
+
+# x = k ln 2 + r with |r| <= ln(2)/2. Adding 1.5 * 2**52 rounds x / ln 2 to the integer k and leaves
+# it in the low bits of the sum, from where it is added to the exponent of exp(r). ln 2 is split so
+# that k times its first part is exact. Taylor's polynomial of degree 13 is off by 4e-18 at most.
+ROUND, SCALE = 1.5 * 2.0**52, 1.4426950408889634
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+LOWEST = -708.0  # below, exp(x) is less than the smallest normal number: 0
+HIGHEST = 709.0
+C2, C3, C4, C5, C6, C7 = 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040
+C8, C9, C10, C11 = 1 / 40320, 1 / 362880, 1 / 3628800, 1 / 39916800
+C12, C13 = 1 / 479001600, 1 / 6227020800
+SHIFT = np.int64(52)
+
+
+def _kernel(P: Array, a: Array, b: Array, highest: float) -> None:
+    """Write ``exp(min(P[i, j] − a[i] − b[j], highest))``, within 2 units in the last place."""
+    for i in range(P.shape[0]):
+        for j in range(P.shape[1]):
+            x = min(P[i, j] - a[i] - b[j], highest)
+            low = x < LOWEST
+            x = max(x, LOWEST)
+            t = np.float64(x * SCALE + ROUND)
+            k = t - ROUND
+            r = (x - k * LN2_HIGH) - k * LN2_LOW
+            p = C8 + r * (C9 + r * (C10 + r * (C11 + r * (C12 + r * C13))))
+            p = C2 + r * (C3 + r * (C4 + r * (C5 + r * (C6 + r * (C7 + r * p)))))
+            e = np.float64(1.0 + (r + r * r * p))
+            bits = np.int64(e.view(np.int64) + (t.view(np.int64) << SHIFT))
+            P[i, j] = 0.0 if low else bits.view(np.float64)
+
+
+@functools.cache
+def _compiled() -> Callable[..., Any] | None:
+    """The compiled loop; None if Numba is not installed."""
+    try:
+        import numba  # here, as it takes longer to import than the rest of the library
+    except ImportError:
+        return None
+    jit = functools.partial(numba.njit, nogil=True, fastmath={"contract"}, error_model="numpy")
+    try:
+        return jit(cache=True)(_kernel)
+    except RuntimeError:  # no folder for the cache can be written
+        return jit()(_kernel)
+
+
+def exp_in_place(P: Array, a: Array | None = None, b: Array | None = None) -> Array:
+    """``exp(P)``, or ``exp(min(P − a[:, None] − b, 0))``, written over P.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n, m)
+    a : ndarray of shape (n,), default=None
+    b : ndarray of shape (m,), default=None
+        Halves of squared norms: with them the exponent is at most 0 but for rounding.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        P itself.
+    """
+    loop = _compiled() if P.dtype == np.float64 and P.ndim == 2 else None
+    if a is None or b is None:
+        if loop is None:
+            return np.exp(P, out=P)
+        loop(P, np.zeros(P.shape[0]), np.zeros(P.shape[1]), HIGHEST)
+        return P
+    if loop is not None:
+        loop(P, a, b, 0.0)
+        return P
+    P -= a[:, None]
+    P -= b
+    np.minimum(P, 0, out=P)
+    return np.exp(P, out=P)
