@@ -1,16 +1,74 @@
-"""What the benchmarks share: seconds, memory and the data folder."""
+"""What the benchmarks share: a row of the table, its report, seconds, memory and the data."""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import os
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 STATUS = Path("/proc/self/status")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: a figure and the bar it is held against."""
+
+    work: str
+    figure: float
+    unit: str
+    bar: float
+    at_least: bool = False
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return self.figure >= self.bar if self.at_least else self.figure <= self.bar
+
+    def line(self, quick: bool) -> str:
+        verdict = "-" if quick else "met" if self.holds else "MISSED"
+        bar = f"{'≥' if self.at_least else '≤'} {self.bar:.6g} {self.unit}"
+        note = f"  ({self.note})" if self.note else ""
+        return f"{self.work:<66} {self.figure:>12.6g}  {bar:<18} {verdict}{note}"
+
+
+def arguments(doc: str | None, parts: Iterable[str]) -> argparse.ArgumentParser:
+    """A parser with --quick and --only."""
+    parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, no verdict")
+    parser.add_argument("--only", default=",".join(parts), help="parts, with commas in between")
+    return parser
+
+
+def chosen_parts(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, parts: Iterable[str]
+) -> list[str]:
+    """The parts of --only; an unknown one ends the run."""
+    chosen = options.only.split(",")
+    if unknown := set(chosen) - set(parts):
+        parser.error(f"--only takes {', '.join(parts)}; got {', '.join(sorted(unknown))}")
+    return chosen
+
+
+def report(rows: Sequence[Row], quick: bool) -> None:
+    """Print the rows; exit with 1 if a bar is missed and the sizes are the full ones."""
+    print()
+    for row in rows:
+        print(row.line(quick))
+    missed = [row.work for row in rows if not row.holds]
+    if not quick:
+        print("missed: " + "; ".join(missed) if missed else "all bars met")
+        if missed:
+            sys.exit(1)
 
 
 def find(name: str) -> Path | None:
@@ -20,6 +78,15 @@ def find(name: str) -> Path | None:
         if folder and (path := Path(folder) / name).exists():
             return path
     return None
+
+
+def load(name: str, key: str = "X") -> NDArray | None:
+    """An array of a data file, or None, with a word about it, where the file is not here."""
+    path = find(name)
+    if path is None:
+        print(f"{name} is not here (set KREIN_DATA): left out.", file=sys.stderr)
+        return None
+    return np.load(path)[key].astype(float)
 
 
 def seconds(work: Callable[[], Any]) -> float:

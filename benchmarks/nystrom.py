@@ -1,79 +1,39 @@
-"""`Nystrom`: speed, memory, kernel evaluations and quality, against their bars.
+"""`Nystrom`: speed, memory and kernel evaluations, against their bars.
 
     python benchmarks/nystrom.py [--quick] [--repeats 5] [--only speed,memory,…]
 
-Speed is a ratio within one run: runs of both sides alternate and the best of each counts. Errors
-are relative Frobenius errors, divided by the best error of their rank where the bar says so. Data
-come from $KREIN_DATA or ../shared/data; what is not here is replaced (strings) or left out, and
-said so. The exit code is 1 if a bar is missed, except with --quick, which only shows that it runs.
+Speed is a ratio within one run: runs of both sides alternate and the best of each counts. Strings
+come from $KREIN_DATA or ../shared/data, random ones where they are not here. The exit code is 1 if
+a bar is missed, except with --quick, which only shows that it runs. Errors are in
+nystrom_quality.py.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-from measuring import find, memory_is_known, peak_memory, seconds
+from measuring import (
+    Row,
+    arguments,
+    chosen_parts,
+    find,
+    memory_is_known,
+    peak_memory,
+    report,
+    seconds,
+)
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 
 from krein import Nystrom
 from krein.features.nystrom import BLOCK_BYTES
-from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Precomputed, Similarity
-
-REGRESSION = (
-    "parkinsons_updrs",
-    "ailerons",
-    "california_housing",
-    "cpusmall",
-    "kin8nm",
-    "abalone",
-)
-RULES = ("uniform", "leverage", "kmeans++")
-# core, number of landmarks for rank k among n rows; the first is the default, which has the bars
-SETTINGS: tuple[tuple[str, str, Callable[[int, int], int]], ...] = (
-    ("sketch", "3k", lambda k, n: 3 * k),
-    ("truncated", "3k", lambda k, n: 3 * k),
-    ("inverse", "3k", lambda k, n: 3 * k),
-    ("inverse", "k", lambda k, n: k),
-    ("inverse", "k ln n", lambda k, n: int(k * np.log(n))),
-)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: a figure and the bar it is held against."""
-
-    work: str
-    figure: float
-    unit: str
-    bar: float
-    at_least: bool = False
-    note: str = ""
-
-    @property
-    def holds(self) -> bool:
-        return self.figure >= self.bar if self.at_least else self.figure <= self.bar
-
-    def line(self, quick: bool) -> str:
-        verdict = "-" if quick else "met" if self.holds else "MISSED"
-        bar = f"{'≥' if self.at_least else '≤'} {self.bar:.6g} {self.unit}"
-        note = f"  ({self.note})" if self.note else ""
-        return f"{self.work:<66} {self.figure:>12.6g}  {bar:<18} {verdict}{note}"
-
+from krein.kernels import EditDistance, Gaussian, Similarity
 
 # --- data ---------------------------------------------------------------------------------------
-
-
-def load(name: str, key: str = "X") -> NDArray | None:
-    path = find(name)
-    return None if path is None else np.load(path)[key].astype(float)
 
 
 def normal(n: int, d: int) -> NDArray:
@@ -111,7 +71,7 @@ def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
     ours.fit_transform(X[:2000])
     times = [
         (seconds(lambda: peer.fit_transform(X)), seconds(lambda: ours.fit_transform(X)))
-        for _ in range(repeats)
+        for _ in range(repeats if quick else max(repeats, 12))  # a second each: noise is large
     ]
     slow, fast = (min(column) for column in zip(*times, strict=True))
     work = f"fit_transform {n} x {d} -> {width}, uniform, against Nystroem"
@@ -216,133 +176,23 @@ def growth_rows(quick: bool, repeats: int) -> Iterator[Row]:
     yield Row(work, float(exponent), "", 1.05, note=f"{seen}; last step {last:.2f}")
 
 
-# --- quality ------------------------------------------------------------------------------------
-
-
-def standardised(X: NDArray, n_rows: int) -> NDArray:
-    X = X[:, X.std(axis=0) > 0]
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    return X[np.random.default_rng(0).choice(len(X), min(n_rows, len(X)), replace=False)]
-
-
-def best_error(K: NDArray, rank: int) -> float:
-    """The relative error of the best matrix of that rank."""
-    singular = np.linalg.svd(K, compute_uv=False)
-    return float(np.linalg.norm(singular[rank:]) / np.linalg.norm(singular))
-
-
-def errors(
-    make: Callable[..., Nystrom], X: NDArray, K: NDArray, keys: int
-) -> tuple[NDArray, float]:
-    """Relative errors for several keys and the median seconds of a fit."""
-    found, times = [], []
-    for key in range(keys):
-        features = make(random_state=key)
-        times.append(seconds(lambda f=features: f.fit(X)))
-        found.append(np.linalg.norm(features.approximate_kernel(X) - K) / np.linalg.norm(K))
-    return np.array(found), float(np.median(times))
-
-
-def rank_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """Error against rank on the regression sets, relative to the best rank-k error."""
-    n_rows, ranks, keys = (200, (10,), 1) if quick else (2000, (50, 100), 10)
-    kernel = DeltaGaussian(1.0, 10.0)
-    print(f"\nδ-Gaussian, {n_rows} rows, error / best rank-k error: median (worst) of {keys}, fit")
-    heads = [f"{core}, {m}" for core, m, _ in SETTINGS]
-    print(f"{'set':<20}{'k':>4} {'best':>7} {'landmarks':<10}" + "".join(f"{h:>24}" for h in heads))
-    for name in REGRESSION[:2] if quick else REGRESSION:
-        X = load(f"regression/{name}.npz")
-        if X is None:
-            print(f"{name} is not here (set KREIN_DATA): left out.", file=sys.stderr)
-            continue
-        X = standardised(X, n_rows)
-        K = kernel(X)
-        for k in ranks:
-            best = best_error(K, k)
-            for rule in RULES:
-                cells = []
-                for core, _, landmarks in SETTINGS:
-                    m = landmarks(k, len(X))
-                    make = partial(Nystrom, kernel, k, landmarks=rule, n_landmarks=m, core=core)
-                    found, fit = errors(make, X, K, keys)
-                    found /= best
-                    median, worst = float(np.median(found)), float(found.max())
-                    cells.append(f"{median:.3g} ({worst:.3g}) {fit:.2f}s")
-                    if core == "sketch" and rule == "leverage":
-                        default = (median, worst)
-                line = f"{name:<20}{k:>4} {best:>7.4f} {rule:<10}"
-                print(line + "".join(f"{cell:>24}" for cell in cells), flush=True)
-            yield Row(f"{name}, rank {k}, default: median over best", default[0], "", 1.4)
-            yield Row(f"{name}, rank {k}, default: worst over best", default[1], "", 1.7)
-
-
-def letter_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """letter, δ-Gaussian, width 256: fitted on all rows, measured on some of them."""
-    X = load("letter/letter.npz")
-    if X is None:
-        print("letter is not here (set KREIN_DATA): left out.", file=sys.stderr)
-        return
-    X = X / X.max(axis=0)
-    n_fit, n_rows, width, keys = (1000, 300, 32, 1) if quick else (len(X), 2000, 256, 10)
-    rows = np.random.default_rng(0).choice(n_fit, n_rows, replace=False)
-    K = DeltaGaussian()(X[rows])
-    found = []
-    for key in range(keys):
-        features = Nystrom(DeltaGaussian(), width, random_state=key).fit(X[:n_fit])
-        found.append(np.linalg.norm(features.approximate_kernel(X[rows]) - K) / np.linalg.norm(K))
-    note = f"{n_fit} rows, median {np.median(found):.2g}"
-    yield Row(
-        f"letter, δ-Gaussian, width {width}: worst error of {keys}", max(found), "", 2e-3, note=note
-    )
-
-
-def asymmetric_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """Dissimilarities that are not symmetric, as a precomputed kernel."""
-    D = load("dissimilarities/chickenpieces_20_60.npz", "D")
-    if D is None:
-        print("chickenpieces is not here (set KREIN_DATA): left out.", file=sys.stderr)
-        return
-    D = D / D.max()
-    rank, keys = (20, 2) if quick else (100, 10)
-    for name, K in (("exp(−2D)", np.exp(-2 * D)), ("−D²", -np.square(D))):
-        best = best_error(K, rank)
-        found, _ = errors(partial(Nystrom, Precomputed(symmetric=False), rank), K, K, keys)
-        note = f"median {np.median(found) / best:.3g}, best {best:.3g}"
-        work = f"chickenpieces, {name}, rank {rank}: worst of {keys} over best"
-        yield Row(work, found.max() / best, "", 1.6, note=note)
-
-
 PARTS: dict[str, Callable[[bool, int], Iterator[Row]]] = {
     "speed": speed_rows,
     "memory": memory_rows,
     "choice": choice_rows,
     "strings": string_rows,
     "growth": growth_rows,
-    "rank": rank_rows,
-    "letter": letter_rows,
-    "asymmetric": asymmetric_rows,
 }
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="small sizes, no verdict")
+    parser = arguments(__doc__, PARTS)
     parser.add_argument("--repeats", type=int, default=5, help="runs of which the best counts")
-    parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas in between")
     options = parser.parse_args(argv)
-    parts = options.only.split(",")
-    if unknown := set(parts) - set(PARTS):
-        parser.error(f"--only takes {', '.join(PARTS)}; got {', '.join(sorted(unknown))}")
     repeats = 2 if options.quick else options.repeats
+    parts = chosen_parts(parser, options, PARTS)
     rows = [row for part in parts for row in PARTS[part](options.quick, repeats)]
-    print()
-    for row in rows:
-        print(row.line(options.quick))
-    missed = [row.work for row in rows if not row.holds]
-    if not options.quick:
-        print("missed: " + "; ".join(missed) if missed else "all bars met")
-        if missed:
-            sys.exit(1)
+    report(rows, options.quick)
     return rows
 
 

@@ -1,9 +1,11 @@
 """The benchmarks run; their bars are for a quiet machine and the full sizes."""
 
+import csv
 import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -49,3 +51,56 @@ def test_nystrom_prints_its_table(capsys, monkeypatch, have_data):
     assert all(row.line(quick=True) in out for row in rows)
     # Counts do not depend on the machine.
     assert all(row.holds for row in rows if row.work.endswith("kernel evaluations"))
+
+
+@pytest.fixture
+def nystrom_quality(monkeypatch):
+    """The script on made data: what is tested does not depend on the files that are here."""
+    module = script("nystrom_quality", monkeypatch)
+    rng = np.random.default_rng(0)
+    made = {"X": rng.random((1200, 4)), "D": 1 - np.eye(150) * rng.random(150)}
+    monkeypatch.setattr(module, "load", lambda name, key="X": made[key])
+    return module
+
+
+def test_nystrom_quality_writes_a_cell_for_each_method_rank_kernel_and_set(
+    capsys, nystrom_quality, tmp_path
+):
+    rows = nystrom_quality.main(["--quick", "--csv", str(tmp_path / "cells.csv")])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    with (tmp_path / "cells.csv").open(encoding="utf-8") as file:
+        cells = list(csv.DictReader(file))
+    sizes = nystrom_quality.QUICK
+    kinds = [len(nystrom_quality.KERNELS), len(sizes.sets), len(sizes.ranks)]
+    assert len(cells) == np.prod(kinds) * len(nystrom_quality.METHODS)
+    # No matrix of rank k is better than the best one.
+    assert all(float(c["best"]) <= float(c["median"]) * (1 + 1e-9) for c in cells)
+    assert all(float(c["median"]) <= float(c["worst"]) for c in cells)
+    assert len([row for row in rows if "over best" in row.work]) >= 2 * len(sizes.sets)
+
+
+def test_nystrom_quality_draws_two_figures_for_each_kernel(nystrom_quality, tmp_path):
+    pytest.importorskip("matplotlib")
+    nystrom_quality.main(["--quick", "--only", "sigmoid", "--figures", str(tmp_path)])
+    names = {"nystrom_sigmoid_rank.png", "nystrom_sigmoid_seconds.png"}
+    assert {file.name for file in tmp_path.iterdir()} == names
+
+
+def test_nystrom_quality_has_no_row_for_data_that_are_not_here(nystrom_quality, monkeypatch):
+    monkeypatch.setattr(nystrom_quality, "load", lambda name, key="X": None)
+    assert nystrom_quality.main(["--quick"]) == []
+
+
+def test_the_best_error_of_a_rank_is_the_tail_of_the_spectrum(nystrom_quality):
+    K = np.diag([3.0, -4.0, 0.0, 12.0])
+    assert nystrom_quality.best_errors(K, [0, 1, 2, 3]) == pytest.approx([1, 5 / 13, 3 / 13, 0])
+    skewed = np.roll(K, 1, axis=0)
+    assert nystrom_quality.best_errors(skewed, [1], symmetric=False) == pytest.approx([5 / 13])
+
+
+@pytest.mark.parametrize("name", ["nystrom", "nystrom_quality"])
+def test_an_unknown_part_is_named(capsys, monkeypatch, name):
+    with pytest.raises(SystemExit):
+        script(name, monkeypatch).main(["--quick", "--only", "sped"])
+    assert "sped" in capsys.readouterr().err

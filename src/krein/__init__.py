@@ -7,18 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .diagnostics import Diagnosis, approximation_error, diagnose
-    from .features import Nystrom, RandomFourier, RandomGegenbauer
+    from .estimators import (
+        CorrectedSVC,
+        KreinClassifier,
+        KreinRegressor,
+        KreinRidge,
+        KreinRidgeClassifier,
+        KreinSVC,
+        VarianceConstrainedClassifier,
+        VarianceConstrainedRegressor,
+    )
+    from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
     from .proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
 
 __all__ = [
+    "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
     "DoubleCentering",
+    "KreinClassifier",
     "KreinPCA",
+    "KreinRegressor",
+    "KreinRidge",
+    "KreinRidgeClassifier",
+    "KreinSVC",
     "Nystrom",
     "RandomFourier",
     "RandomGegenbauer",
+    "SimilarityFeatures",
     "SpectrumCorrector",
+    "VarianceConstrainedClassifier",
+    "VarianceConstrainedRegressor",
     "approximation_error",
     "diagnose",
 ]
@@ -26,18 +45,38 @@ __all__ = [
 # Where the public names live. They are imported when they are first used, so that the command line
 # and a program that needs one of them do not wait for all.
 _HOMES = {
+    "CorrectedSVC": "estimators",
     "Diagnosis": "diagnostics",
     "DissimilarityToSimilarity": "proximity",
     "DoubleCentering": "proximity",
+    "KreinClassifier": "estimators",
     "KreinPCA": "proximity",
+    "KreinRegressor": "estimators",
+    "KreinRidge": "estimators",
+    "KreinRidgeClassifier": "estimators",
+    "KreinSVC": "estimators",
     "Nystrom": "features",
     "RandomFourier": "features",
     "RandomGegenbauer": "features",
+    "SimilarityFeatures": "features",
     "SpectrumCorrector": "proximity",
+    "VarianceConstrainedClassifier": "estimators",
+    "VarianceConstrainedRegressor": "estimators",
     "approximation_error": "diagnostics",
     "diagnose": "diagnostics",
 }
-_MODULES = ("features", "forms", "kernels", "measures", "proximity", "samplers", "testing")
+_MODULES = (
+    "estimators",
+    "features",
+    "forms",
+    "kernels",
+    "learning",
+    "measures",
+    "proximity",
+    "samplers",
+    "streaming",
+    "testing",
+)
 
 
 def __getattr__(name: str) -> Any:

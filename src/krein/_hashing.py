@@ -46,14 +46,17 @@ def hash_rows(X: Any) -> Hashes:
     A row's hash is the mixed sum of the hashes of its non-zero entries, each with its column.
     """
     if sparse.issparse(X):
+        # A copy of what must be summed: the caller's matrix stays as it is.
         rows = sparse.csr_array(X)
-        rows.sum_duplicates()
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
         entries = mix(_bits(rows.data) ^ mix((rows.indices.astype(np.uint64) + _ONE) * _GOLDEN))
         entries[rows.data == 0] = 0
         # A running sum wraps around; its differences are right modulo 2**64 all the same.
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
         return mix(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
-    if isinstance(X, np.ndarray) and X.ndim == 2 and np.issubdtype(X.dtype, np.number):
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
         columns = mix((np.arange(X.shape[1], dtype=np.uint64) + _ONE) * _GOLDEN)
         out = np.empty(len(X), dtype=np.uint64)
         for block in row_blocks(len(X), 8 * X.shape[1]):

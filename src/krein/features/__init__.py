@@ -4,5 +4,6 @@ from .base import FeatureMap
 from .fourier import RandomFourier
 from .gegenbauer import RandomGegenbauer
 from .nystrom import Nystrom
+from .similarities import SimilarityFeatures
 
-__all__ = ["FeatureMap", "Nystrom", "RandomFourier", "RandomGegenbauer"]
+__all__ = ["FeatureMap", "Nystrom", "RandomFourier", "RandomGegenbauer", "SimilarityFeatures"]

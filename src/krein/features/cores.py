@@ -12,13 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dtrcon
+from scipy.linalg.lapack import dpotrf, dtrcon
 
 from .._threads import one_blas_thread
 from .source import Source
 
 # Columns of a triangular map that are computed at a time.
 STRIP = 64
+# With a worse condition number than this the square of C has lost what matters.
+SQUARE_RESOLUTION = 1e-4
 # A triangle with a worse condition number has no digits to spare.
 RESOLUTION = 1e-10
 
@@ -135,12 +137,27 @@ def _range(C: NDArray, tol: float) -> tuple[NDArray[np.floating], NDArray[np.flo
     Where C is well conditioned, ``C = Q R`` is enough; elsewhere the SVD says what is small.
     """
     with one_blas_thread():
+        if len(C) >= 2 * C.shape[1] and (found := _by_cholesky(C)) is not None:
+            return found
         Q, R = np.linalg.qr(C)
         if len(R) and dtrcon(R, norm="1", uplo="U")[0] > len(R) * max(tol, RESOLUTION):
             return Q, solve_triangular(R, np.eye(len(R)))
         Q, singular, Vt = np.linalg.svd(C, full_matrices=False)
     keep = singular > tol * singular.max(initial=0)
     return Q[:, keep], Vt[keep].T / singular[keep]
+
+
+def _by_cholesky(C: NDArray) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
+    """The same from ``CᵀC = RᵀR``, at a third of the cost, or None if C is not good enough.
+
+    Q is orthonormal to 1e-9 or better: enough for a fit on many more rows than landmarks, not for
+    the exact reproduction of K when all rows are landmarks.
+    """
+    R, failed = dpotrf(C.T @ C, clean=1)
+    if failed or dtrcon(R, norm="1", uplo="U")[0] < SQUARE_RESOLUTION:
+        return None
+    inverse = solve_triangular(R, np.eye(len(R)), check_finite=False)
+    return C @ inverse, inverse
 
 
 def one_shot_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:

@@ -178,8 +178,9 @@ class Nystrom(FeatureMap):
     def _learn(self, X: Any, rng: np.random.Generator) -> None:
         self.__dict__.pop("form_", None)  # of an earlier fit with a symmetric kernel
         source = Source(self.kernel_, X, self.n_jobs)
-        wanted = self.n_landmarks or 3 * self.n_components
-        if len(source) < (self.n_landmarks or self.n_components):
+        wanted = self._wanted()
+        everything = isinstance(self.landmarks, str) and self.landmarks == "all"
+        if len(source) < (self.n_landmarks or self.n_components) and not everything:
             warnings.warn(
                 f"There are {len(source)} rows, fewer than the "
                 f"{self.n_landmarks or self.n_components} landmarks asked for: all are landmarks.",
@@ -200,6 +201,10 @@ class Nystrom(FeatureMap):
         self._left, self._right = core.left, core.right
         if source.is_symmetric:
             self.form_ = Signature(core.signs)
+
+    def _wanted(self) -> int:
+        """How many landmarks are asked for."""
+        return self.n_landmarks or 3 * self.n_components
 
     def _choose(
         self, source: Source, wanted: int, key: int

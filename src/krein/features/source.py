@@ -32,6 +32,7 @@ class Source:
         self.kernel, self.X, self.n_jobs = kernel, X, n_jobs
         self.precomputed = isinstance(kernel, Precomputed)
         self._hashes: Hashes | None = None
+        self._draws: Draws | None = None
 
     def __len__(self) -> int:
         return _len(self.X)
@@ -45,7 +46,9 @@ class Source:
 
         Equal rows of a matrix of values need not be the same object, so they are not merged there.
         """
-        return Draws(self.hashes(), key, merge=not self.precomputed)
+        if self._draws is None or int(self._draws.key) != key:
+            self._draws = Draws(self.hashes(), key, merge=not self.precomputed)
+        return self._draws
 
     def hashes(self) -> Hashes:
         """The content hashes of the objects, computed once."""

@@ -1,0 +1,384 @@
+"""What all learners share: data in, features on the way, decisions out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .._hashing import as_key
+from .._validation import all_or_nothing, as_generator
+from ..features import FeatureMap, Nystrom
+from ..kernels import Gaussian, Kernel
+from ..streaming import (
+    Block,
+    Container,
+    Folds,
+    GivenFolds,
+    InMemory,
+    Moments,
+    MomentsSum,
+    as_container,
+    checked,
+    split,
+)
+from ..streaming.containers import _is_block
+from ._data import Data, Piece, Survey, survey
+
+Array = NDArray[np.floating]
+
+# A block of features: large enough for BLAS, small beside what a user's machine has.
+FEATURE_BYTES = 2**25
+
+
+class KreinLearner(BaseEstimator):
+    """Base of the learners ``f(x) = wᵀZ(x) + b``.
+
+    A learner never sees X. It opens the data as a container, fits the map Z on a sample of distinct
+    rows, and folds statistics over blocks of features. Subclasses define `_learn`.
+    """
+
+    features_: Any
+    coef_: Array
+    intercept_: Any
+
+    _parameter_constraints: dict = {
+        "kernel": [Kernel, StrOptions({"precomputed"}), None],
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "features": "no_validation",
+        "fit_intercept": ["boolean"],
+        "cv": ["cv_object"],
+        "alphas": ["array-like", None],
+        "alphas_neg": ["array-like", None],
+        "alpha_neg": [Interval(Real, 0, None, closed="neither"), StrOptions({"equal"}), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+    _classifies = False
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the data.
+
+        Parameters
+        ----------
+        X : array-like, CSR, memory map, list of objects, path, container or re-iterable of blocks
+            A path, a container and blocks carry their own targets and weights; see
+            `krein.streaming`.
+        y : array-like of shape (n,) or (n, k), default=None
+        sample_weight : array-like of shape (n,), default=None
+
+        Returns
+        -------
+        self
+        """
+        with all_or_nothing(self):
+            rng = as_generator(self.random_state)
+            key = as_key(rng)
+            data = self._open(X, y, sample_weight)
+            seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
+            self._prepare(seen)
+            self._fit_features(seen, rng)
+            self._columns = data.columns
+            self._learn(data, seen)
+        return self
+
+    def _learn(self, data: Data, seen: Survey) -> None:
+        raise TypeError(f"{type(self).__name__} must define _learn.")
+
+    def _prepare(self, seen: Survey) -> None:
+        """Remember what the targets are."""
+
+    # --- data -----------------------------------------------------------------------------------
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Data:
+        """The data as blocks, validated as scikit-learn does where they are one array."""
+        if _is_stream(X):
+            container = as_container(X, y, sample_weight)
+            first = next(iter(checked(container)))
+            if not isinstance(first.X, list):
+                self.n_features_in_ = first.X.shape[1]
+            self._single = first.y is None or np.ndim(first.y) == 1
+            return Data(container, self._pairwise)
+        if self._takes_matrix(X):
+            X, y = self._validate(X, y, reset)
+        else:
+            X = X if hasattr(X, "shape") else list(X)
+            y = self._check_targets(y)
+        if sample_weight is not None:
+            like = X if hasattr(X, "shape") else np.empty((len(X), 0))
+            sample_weight = _check_sample_weight(
+                sample_weight, like, dtype=np.float64, ensure_non_negative=True
+            )
+        self._single = np.ndim(y) == 1
+        return Data(InMemory(X, y, sample_weight), self._pairwise)
+
+    def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        options = {"multi_output": True, "y_numeric": True}
+        return validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            **({} if self._classifies else options),
+        )
+
+    def _check_targets(self, y: Any) -> NDArray:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but y is None.")
+        return np.asarray(y)
+
+    def _default_kernel(self, sample: Any) -> Any:
+        """The kernel, or a Gaussian as wide as the data: σ² = d · var / 2, gamma="scale"."""
+        if self.kernel is not None:
+            return self.kernel
+        dense = sample.toarray() if sparse.issparse(sample) else np.asarray(sample)
+        variance = float(dense.var(dtype=float)) or 1.0
+        return Gaussian(np.sqrt(dense.shape[1] * variance / 2))
+
+    def _map(self, sample: Any) -> Any:
+        """The map that is fitted, a copy."""
+        if self.features is None:
+            return Nystrom(self._default_kernel(sample), self.n_components)
+        if not hasattr(self.features, "transform") or isinstance(self.features, type):
+            raise ValueError(
+                f"{type(self).__name__} needs features to be a transformer, e.g. "
+                f"krein.RandomFourier(kernel), or a Pipeline that ends in one; got "
+                f"{self.features!r}."
+            )
+        return clone(self.features)
+
+    @property
+    def _pairwise(self) -> bool:
+        features = self.features
+        if features is None:
+            return bool(Nystrom(self.kernel)._precomputed)
+        return bool(get_tags(features).input_tags.pairwise) if hasattr(features, "fit") else False
+
+    def _takes_matrix(self, X: Any) -> bool:
+        """Whether X is a matrix of numbers for the map, or a collection of objects."""
+        features = self.features
+        if hasattr(features, "steps"):
+            features = features.steps[0][1]
+        kernel = self.kernel if features is None else getattr(features, "kernel", None)
+        return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
+
+    def _fit_features(self, seen: Survey, rng: np.random.Generator) -> None:
+        features = self._map(seen.sample)
+        if self.random_state is not None or self.features is None:
+            _seed(features, rng)
+        if get_tags(features).target_tags.required:
+            raise ValueError(
+                f"{type(features).__name__} needs y to be fitted, and a map within a learner is "
+                "fitted without: fit it first in a Pipeline in front of the learner, so that "
+                "cross-validation refits it for each fold."
+            )
+        self.features_ = features.fit(seen.sample)
+        last = features[-1] if hasattr(features, "steps") else features
+        form = getattr(last, "form_", None)
+        signs = np.ones(self._width(seen)) if form is None else form.signs
+        # A feature in which the symmetric part vanishes counts as positive.
+        self._signs = np.where(signs < 0, -1.0, 1.0)
+
+    def _width(self, seen: Survey) -> int:
+        last = self.features_[-1] if hasattr(self.features_, "steps") else self.features_
+        if isinstance(last, FeatureMap):
+            return last._n_features_out
+        return int(self._transform(seen.sample[:1]).shape[1])
+
+    # --- features -------------------------------------------------------------------------------
+
+    def _transform(self, X: Any) -> Array:
+        Z = self.features_.transform(X)
+        return Z.toarray() if sparse.issparse(Z) else np.asarray(Z)
+
+    @property
+    def _block_rows(self) -> int:
+        return max(256, min(8192, FEATURE_BYTES // (8 * max(1, len(self._signs)))))
+
+    def _blocks(self, data: Data) -> Iterator[tuple[Piece, Array, Array, Array | None]]:
+        """One pass: pieces with features (n, p), targets (n, q) and weights."""
+        for piece in data.pieces(self._block_rows):
+            yield piece, self._transform(piece.X), self._encode(piece.y), self._weigh(piece)
+
+    def _encode(self, y: Any) -> Array:
+        """Targets as columns of numbers."""
+        return np.asarray(y, dtype=float).reshape(len(y), -1)
+
+    def _weigh(self, piece: Piece) -> Array | None:
+        return piece.weight
+
+    def _moments(self, data: Data, folds: Folds | GivenFolds | None) -> list[Moments]:
+        """The moments of [Z Y] in one pass: of all rows, or of each fold and of the rest."""
+        sums: list[MomentsSum] = []
+        for piece, Z, Y, weight in self._blocks(data):
+            if not sums:
+                width = Z.shape[1] + Y.shape[1]
+                sums = [MomentsSum(width) for _ in range(folds.n_folds + 1 if folds else 1)]
+            places = None if folds is None else folds(piece.hashes, piece.rows)
+            # Rows that no fold tests, if there are any, are the last part.
+            for fold, total in enumerate(sums):
+                part = fold if fold < len(sums) - 1 else -1
+                rows = slice(None) if places is None else places == part
+                total.add(Z[rows], Y[rows], weight=None if weight is None else weight[rows])
+        return [total.freeze() for total in sums]
+
+    # --- prediction -----------------------------------------------------------------------------
+
+    def _decide(self, X: Any) -> Array:
+        """``Z w + b``, shape (n, q), block by block."""
+        check_is_fitted(self)
+        coef = np.atleast_2d(self.coef_)
+        if _is_stream(X):
+            blocks: Iterator[Any] = (block.X for block in checked(as_container(X)))
+        else:
+            if self._takes_matrix(X):
+                X = self._validate_new(X)
+            blocks = iter([X if hasattr(X, "shape") else list(X)])
+        out = []
+        for block in blocks:
+            for part in split(Block(block), self._block_rows):
+                Z = self._transform(part.X)
+                out.append((Z @ coef.T.astype(Z.dtype)).astype(float))
+        return np.concatenate(out) + np.atleast_1d(self.intercept_)
+
+    def _validate_new(self, X: Any) -> Any:
+        if self._columns is None:
+            return validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
+            )
+        X = validate_data(
+            self, X, reset=False, skip_check_array=False, dtype=[np.float64, np.float32]
+        )
+        return X[:, self._columns]
+
+    def _store(self, coef: Array, intercept: Array) -> None:
+        """Keep coefficients (p, q) and intercepts (q,) in scikit-learn's shapes."""
+        one = coef.shape[1] == 1 and self._single
+        self.coef_ = coef[:, 0].copy() if one else coef.T.copy()
+        self.intercept_ = float(intercept[0]) if one else np.asarray(intercept, dtype=float)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._pairwise
+        tags.input_tags.sparse = not self._pairwise
+        tags.target_tags.required = True
+        return tags
+
+
+class Regressing(RegressorMixin):
+    """Predictions are the outputs."""
+
+    def predict(self, X: Any) -> Array:
+        """The predictions for the rows of X, shape (n,) or (n, k)."""
+        found = self._decide(X)
+        return found[:, 0] if np.ndim(self.coef_) == 1 else found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class Classifying(ClassifierMixin):
+    """Targets are ±1 for each class against the rest; predictions are the largest output."""
+
+    classes_: NDArray
+    _classifies = True
+
+    def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
+        X, y = super()._validate(X, y, reset)
+        check_classification_targets(y)
+        return X, y
+
+    def _check_targets(self, y: Any) -> NDArray:
+        y = super()._check_targets(y)
+        check_classification_targets(y)
+        return y
+
+    def _prepare(self, seen: Survey) -> None:
+        assert seen.labels is not None
+        assert seen.label_weights is not None
+        self.classes_ = seen.labels
+        if len(seen.labels) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, but all rows of positive "
+                f"weight have one class: {seen.labels[0]!r}."
+            )
+        self._class_weights = self._weights_of_classes(seen.labels, seen.label_weights)
+        self._single = len(seen.labels) == 2
+
+    def _weights_of_classes(self, labels: NDArray, totals: Array) -> Array | None:
+        wanted = getattr(self, "class_weight", None)
+        if wanted is None:
+            return None
+        if isinstance(wanted, str):
+            return totals.sum() / (len(labels) * totals)
+        return compute_class_weight(dict(wanted), classes=labels, y=labels)
+
+    def _codes(self, y: Any) -> NDArray[np.intp]:
+        """The place of each label among the classes."""
+        y = np.asarray(y)
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        unknown = self.classes_[codes] != y
+        if unknown.any():
+            # A class whose rows all have weight zero; in partial_fit this is refused before.
+            codes = np.where(unknown, 0, codes)
+        return codes
+
+    def _encode(self, y: Any) -> Array:
+        codes = self._codes(y)
+        if len(self.classes_) == 2:
+            return np.where(codes == 1, 1.0, -1.0)[:, None]
+        return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+
+    def _weigh(self, piece: Piece) -> Array | None:
+        if self._class_weights is None:
+            return piece.weight
+        weight = self._class_weights[self._codes(piece.y)]
+        return weight if piece.weight is None else weight * piece.weight
+
+    def decision_function(self, X: Any) -> Array:
+        """The outputs: shape (n,) for two classes, where positive means the second; else (n, k)."""
+        found = self._decide(X)
+        return found[:, 0] if len(self.classes_) == 2 else found
+
+    def predict(self, X: Any) -> NDArray:
+        """The class of each row of X."""
+        found = self.decision_function(X)
+        codes = (found > 0).astype(int) if found.ndim == 1 else found.argmax(axis=1)
+        return self.classes_[codes]
+
+
+def _is_stream(X: Any) -> bool:
+    """Whether X brings its own targets, as containers, paths and blocks do."""
+    if isinstance(X, Container) or hasattr(X, "__fspath__") or isinstance(X, str):
+        return True
+    if hasattr(X, "shape") or isinstance(X, tuple | set | dict):
+        return False
+    if isinstance(X, list):
+        return any(map(_is_block, X[:1]))
+    return callable(X) or hasattr(X, "__iter__")
+
+
+def _seed(features: Any, rng: np.random.Generator) -> None:
+    """Give every part of a map that has no random state one of ours."""
+    parameters = features.get_params(deep=True)
+    seeds = {
+        name: int(rng.integers(2**31))
+        for name in sorted(parameters)
+        if (name == "random_state" or name.endswith("__random_state")) and parameters[name] is None
+    }
+    if seeds:
+        features.set_params(**seeds)

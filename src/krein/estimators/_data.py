@@ -1,0 +1,211 @@
+"""The rows of one fit, wherever they are, and what one look at them tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._hashing import Hashes, hash_pairs, hash_rows
+from ..streaming import Container, Folds, GivenFolds, InMemory, Reservoir, checked, split
+from ..streaming.containers import count
+
+# A map is fitted on at most this many distinct rows, and as many bytes of float64.
+MAP_ROWS, MAP_BYTES = 100_000, 2**28
+
+
+class Piece(NamedTuple):
+    """A block with its content hashes and the place of its first row."""
+
+    X: Any
+    y: Any
+    weight: NDArray[np.floating] | None
+    hashes: Hashes
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.start, self.start + len(self.hashes))
+
+
+class Data:
+    """Rows that can be walked as often as needed, each with its hash.
+
+    Parameters
+    ----------
+    container : Container
+    pairwise : bool
+        Whether X is a square matrix of kernel values: its rows are hashed without their order, and
+        its columns are restricted to the rows that count.
+    """
+
+    def __init__(self, container: Container, pairwise: bool = False):
+        self.container, self.pairwise = container, pairwise
+        self._hashes: Hashes | None = None
+        self.columns: NDArray[np.intp] | None = None
+        if pairwise:
+            if not isinstance(container, InMemory):
+                raise ValueError(
+                    "A precomputed kernel needs its whole square matrix in memory, not a stream: "
+                    "pass an array."
+                )
+            self._hashes = hash_pairs(container.X)
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """Pieces of at most `rows` rows, checked."""
+        start = 0
+        keep = isinstance(self.container, InMemory)
+        known, new = self._hashes, []
+        for block in checked(self.container):
+            for part in split(block, rows):
+                n = count(part.X)
+                hashes = hash_rows(part.X) if known is None else known[start : start + n]
+                if keep and known is None:
+                    new.append(hashes)
+                X = part.X if self.columns is None else part.X[:, self.columns]
+                yield Piece(X, part.y, part.weight, hashes, start)
+                start += n
+        if new:  # of data in memory the hashes are computed once
+            self._hashes = np.concatenate(new)
+
+    def rows_of(self, indices: NDArray[np.intp]) -> Any:
+        """Some rows of data in memory."""
+        assert isinstance(self.container, InMemory)
+        X = self.container.X
+        return [X[i] for i in indices] if isinstance(X, list) else X[indices]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the first pass tells.
+
+    Attributes
+    ----------
+    sample : the rows that the map is fitted on
+        Distinct, of positive weight, in the order of their clocks: neither the order of the rows
+        nor duplicates nor rows of weight zero change them.
+    n_rows : int
+    weight : float
+    labels : ndarray or None
+        The distinct targets of classification in order.
+    label_weights : ndarray or None
+        Their weights.
+    folds : Folds
+        Dealt by class where all rows were remembered, by content alone where they are too many.
+    """
+
+    sample: Any
+    n_rows: int
+    weight: float
+    n_outputs: int
+    labels: NDArray | None
+    label_weights: NDArray | None
+    folds: Folds | GivenFolds
+
+
+def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Survey:
+    """One pass over the data.
+
+    Parameters
+    ----------
+    data : Data
+    key : int
+        The seed of the sample and the folds.
+    cv : int, splitter or iterable of (train, test)
+    classify : bool
+        Whether the targets are labels.
+    needs_y : str
+        Who needs targets, for the sentence if there are none.
+    """
+    reservoir: Reservoir | None = None
+    n_rows, weight, shape = 0, 0.0, (1,)
+    hashes, strata, positive = [], [], []
+    totals: dict[Any, float] = {}
+    for piece in data.pieces(65_536):
+        if piece.y is None:
+            raise ValueError(
+                f"{needs_y} requires y to be passed, but the target y is None: give y, or blocks "
+                "(X, y), or a file with a target column."
+            )
+        n_rows += len(piece)
+        shape = np.shape(piece.y)[1:] or (1,)
+        s = np.ones(len(piece)) if piece.weight is None else piece.weight
+        weight += float(s.sum())
+        if classify:
+            found, codes = np.unique(piece.y, return_inverse=True)
+            for label, total in zip(found, np.bincount(codes, weights=s), strict=True):
+                totals[label] = totals.get(label, 0.0) + float(total)
+        if not data.pairwise:
+            if reservoir is None:
+                reservoir = Reservoir.zero(_map_rows(piece.X), key)
+            reservoir = reservoir.update(piece.X, piece.weight)
+        if n_rows <= MAP_ROWS:
+            hashes.append(piece.hashes)
+            strata.append(np.asarray(piece.y) if classify else np.zeros(len(piece)))
+            positive.append(s > 0)
+    if not weight > 0:
+        raise ValueError(f"{needs_y} needs rows of positive weight, but all weights are zero.")
+    folds: Folds | GivenFolds
+    if not isinstance(cv, Integral):
+        folds = _given(cv, data, n_rows)
+    elif n_rows <= MAP_ROWS:
+        counted = np.concatenate(positive)
+        all_hashes, all_strata = np.concatenate(hashes), np.concatenate(strata)
+        folds = _deal(all_hashes, all_strata, counted, int(cv), key)
+    else:
+        folds = Folds(int(cv), key)
+    if data.pairwise:
+        order = np.lexsort((np.arange(n_rows), np.concatenate(hashes)))
+        data.columns = order[np.concatenate(positive)[order]]
+        sample = data.rows_of(data.columns)[:, data.columns]
+    else:
+        assert reservoir is not None
+        sample = reservoir.rows
+    labels = np.array(sorted(label for label, total in totals.items() if total > 0))
+    label_weights = np.array([totals[label] for label in labels])
+    return Survey(
+        sample,
+        n_rows,
+        weight,
+        int(shape[0]),
+        labels if classify else None,
+        label_weights if classify else None,
+        folds,
+    )
+
+
+def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:
+    """The folds of a splitter."""
+    if not isinstance(data.container, InMemory):
+        raise ValueError(
+            f"cv={cv!r} numbers rows, which needs data in memory: give a stream a number of folds."
+        )
+    y = data.container.y
+    splits = cv.split(np.zeros((n_rows, 1)), y) if hasattr(cv, "split") else cv
+    return GivenFolds.of(splits, n_rows)
+
+
+def _deal(hashes: Hashes, strata: NDArray, counted: NDArray, n_folds: int, key: int) -> Folds:
+    """Folds of the rows that count; the others, which no fold needs, go anywhere."""
+    if counted.all():
+        return Folds.deal(hashes, strata, n_folds, key)
+    dealt = Folds.deal(hashes[counted], strata[counted], n_folds, key).dealt
+    assert dealt is not None
+    rest = np.setdiff1d(hashes[~counted], dealt[0])
+    everyone = np.concatenate([dealt[0], rest])
+    order = np.argsort(everyone)
+    folds = np.concatenate([dealt[1], np.zeros(len(rest), dtype=np.intp)])
+    return Folds(n_folds, key, (everyone[order], folds[order]))
+
+
+def _map_rows(X: Any) -> int:
+    if isinstance(X, list):
+        return MAP_ROWS
+    return max(1000, min(MAP_ROWS, MAP_BYTES // (8 * max(1, X.shape[1]))))

@@ -1,0 +1,198 @@
+"""Learners whose whole problem is in the moments of [Z Y]: tuning from one pass."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..learning import LeastSquares, Ridge
+from ..learning.penalties import Penalty
+from ..learning.selection import FoldProblems, best, descend
+from ._base import Classifying, KreinLearner
+from ._data import Data, Survey
+
+Array = NDArray[np.floating]
+
+# Penalties to try, as shares of the features' total variance, and how far to search for the best.
+SHARES = np.geomspace(1e-8, 1, 9)
+REACH = 1e-10, 1e2
+# Standard deviations of the predictions to try, as shares of the targets'.
+RADII = (0.1, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2)
+# Candidates of one pass are applied at most this many at a time.
+AT_ONCE = 64
+
+
+class LeastSquaresLearner(KreinLearner):
+    """Learners whose whole problem is in the moments of [Z Y]."""
+
+    _parameter_constraints = {
+        **KreinLearner._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"cv", "gradient"})],
+        "criterion": [StrOptions({"squared_error", "error"}), None],
+    }
+
+    def _learn(self, data: Data, seen: Survey) -> None:
+        tuned = self._is_tuned()
+        problems = FoldProblems.of(
+            self._moments(data, seen.folds if tuned else None),
+            self._n_outputs(seen),
+            self.fit_intercept,
+        )
+        penalty = self._tune(problems, data, seen) if tuned else self._given()
+        self._finish(problems.whole, penalty)
+
+    def _n_outputs(self, seen: Survey) -> int:
+        return seen.n_outputs
+
+    def _finish(self, problem: LeastSquares, penalty: Penalty) -> None:
+        coef = self._solver().solve(problem, penalty)
+        self._store(coef, problem.intercept(coef))
+        self.alpha_, self.alpha_neg_ = penalty.alpha, penalty.alpha_neg
+
+    # --- penalties ------------------------------------------------------------------------------
+
+    def _solver(self) -> Any:
+        return Ridge(self._signs)
+
+    def _is_tuned(self) -> bool:
+        return isinstance(self.alpha, str)
+
+    def _given(self) -> Penalty:
+        """The penalty that the parameters name."""
+        return given_penalty(self)
+
+    def _candidates(self, problem: LeastSquares) -> list[Any]:
+        """All pairs of penalties to try."""
+        scale = float(np.trace(problem.gram)) or 1.0
+        alphas = SHARES * scale if self.alphas is None else check_penalties("alphas", self.alphas)
+        if not np.any(self._signs < 0) or self.alpha_neg == "equal":
+            return [Penalty(a, a) for a in alphas]
+        if self.alpha_neg is not None:
+            return [Penalty(a, float(self.alpha_neg)) for a in alphas]
+        second = alphas
+        if self.alphas_neg is not None:
+            second = check_penalties("alphas_neg", self.alphas_neg)
+        elif self.alphas is None:
+            second = np.append(alphas, np.inf)
+        return [Penalty(a, b) for a in alphas for b in second]
+
+    def _tune(self, problems: FoldProblems, data: Data, seen: Survey) -> Penalty:
+        if not problems.pairs:
+            raise ValueError(
+                f"{type(self).__name__}(alpha={self.alpha!r}) needs at least two distinct rows for "
+                f"cross-validation, got n_samples = {seen.n_rows}: give alpha a number."
+            )
+        candidates = self._candidates(problems.whole)
+        losses = problems.losses(self._solver(), candidates)
+        if self.alpha == "gradient":
+            return self._descend(problems, candidates[best(losses)])
+        results = as_table(candidates, squared_error=losses)
+        chosen = best(losses)
+        if self._criterion == "error":
+            errors = self._errors(problems, candidates, data, seen)
+            results["error"] = errors
+            # Equal errors are common on small data: the squared error decides among them.
+            chosen = best(errors, losses)
+        self.cv_results_ = results
+        return candidates[chosen]
+
+    @property
+    def _criterion(self) -> str:
+        if self.criterion is not None:
+            return str(self.criterion)
+        return "error" if self._classifies else "squared_error"
+
+    def _descend(self, problems: FoldProblems, start: Penalty) -> Penalty:
+        """From the best of the grid along the gradient of the squared error of the folds."""
+        solver = self._solver()
+        scale = float(np.trace(problems.whole.gram)) or 1.0
+        tied = start.alpha_neg == start.alpha and (
+            self.alpha_neg == "equal" or not np.any(self._signs < 0)
+        )
+        free = ["alpha"] if tied or self.alpha_neg is not None else ["alpha", "alpha_neg"]
+        if not np.isfinite(start.alpha_neg):
+            free = ["alpha"]
+        free += self._also_free()
+
+        def settings(values: Array) -> Any:
+            changed = dict(zip(free, (float(v) for v in values), strict=True))
+            if tied:
+                changed["alpha_neg"] = changed["alpha"]
+            return type(start)(**{**vars(start), **changed})
+
+        names = ["alpha", "alpha_neg", "radius"]
+        tiny = 1e-300
+
+        def function(logs: Array) -> tuple[float, Array]:
+            loss, gradient = problems.loss_and_gradient(solver, settings(np.exp(logs)))
+            if tied:
+                gradient = np.append(gradient[0] + gradient[1], gradient[1:])
+            # The logarithm of the loss: a scale that the tolerances of the search understand.
+            wanted = np.array([gradient[names.index(name)] for name in free])
+            return float(np.log(loss + tiny)), wanted / (loss + tiny)
+
+        first = np.array([getattr(start, name) for name in free])
+        low = np.where(np.array(free) == "radius", 0.01, REACH[0] * scale)
+        high = np.where(np.array(free) == "radius", 10.0, REACH[1] * scale)
+        values, loss, n = descend(function, np.clip(first, low, high), low, high)
+        found = settings(values)
+        self.cv_results_ = as_table([start, found], n_evaluations=n, squared_error=np.exp(loss))
+        return found
+
+    def _also_free(self) -> list[str]:
+        return []
+
+    def _errors(
+        self, problems: FoldProblems, candidates: list[Any], data: Data, seen: Survey
+    ) -> Array:
+        """The share of rows that each candidate gets wrong when they are left out: one pass."""
+        fitted = dict(
+            zip(problems.folds, problems.coefficients(self._solver(), candidates), strict=True)
+        )
+        wrong, total = np.zeros(len(candidates)), 0.0
+        for piece, Z, Y, weight in self._blocks(data):
+            places = seen.folds(piece.hashes, piece.rows)
+            s = np.ones(len(piece)) if weight is None else weight
+            for fold, (coefs, intercepts) in fitted.items():
+                rows = np.flatnonzero(places == fold)
+                if not len(rows):
+                    continue
+                total += float(s[rows].sum())
+                truth = Y[rows, 0] > 0 if Y.shape[1] == 1 else Y[rows].argmax(axis=1)
+                for first in range(0, len(candidates), AT_ONCE):
+                    part = slice(first, first + AT_ONCE)
+                    W = np.moveaxis(coefs[part], 0, 1)
+                    out = np.tensordot(Z[rows], W.astype(Z.dtype), axes=1) + intercepts[part]
+                    said = out[..., 0] > 0 if Y.shape[1] == 1 else out.argmax(axis=2)
+                    wrong[part] += s[rows] @ (said != truth[:, None])
+        return wrong / (total or 1.0)
+
+
+class LeastSquaresClassifying(Classifying):
+    """Classes as columns of −1 and +1."""
+
+    def _n_outputs(self, seen: Survey) -> int:
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+
+def given_penalty(learner: Any) -> Penalty:
+    """The penalty that the parameters of a learner name."""
+    alpha, second = float(learner.alpha), learner.alpha_neg
+    return Penalty(alpha, alpha if second in (None, "equal") else float(second))
+
+
+def check_penalties(name: str, values: ArrayLike) -> Array:
+    found = np.asarray(values, dtype=float).ravel()
+    if not len(found) or not np.all(found > 0) or (name == "alphas" and np.isinf(found).any()):
+        raise ValueError(f"{name} must be penalties above 0, got {values!r}.")
+    return found
+
+
+def as_table(candidates: list[Any], **columns: Any) -> dict[str, Any]:
+    names = list(vars(candidates[0]))
+    settings = {name: np.array([getattr(c, name) for c in candidates]) for name in names}
+    return {**settings, **columns}

@@ -1,0 +1,130 @@
+"""Choosing penalties: a whole grid over all folds from one pass, or along the gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..streaming.moments import Moments
+from .penalties import Penalty
+from .problems import LeastSquares
+
+Array = NDArray[np.floating]
+
+
+class Solver(Protocol):
+    """What turns a least-squares problem and settings into coefficients."""
+
+    def solve(self, problem: LeastSquares, penalty: Any) -> Array: ...
+
+    def path(self, problem: LeastSquares, penalties: list[Any]) -> Iterator[Array]: ...
+
+
+@dataclass(frozen=True)
+class FoldProblems:
+    """For each fold the problem of the other rows, which is solved, and its own, which judges.
+
+    Attributes
+    ----------
+    whole : LeastSquares
+        All rows.
+    pairs : list of (LeastSquares, LeastSquares)
+        Training and test problem of every fold that has rows in both.
+    folds : list of int
+        The fold of each pair.
+    """
+
+    whole: LeastSquares
+    pairs: list[tuple[LeastSquares, LeastSquares]]
+    folds: list[int]
+
+    @classmethod
+    def of(cls, parts: Sequence[Moments], n_outputs: int, fit_intercept: bool) -> FoldProblems:
+        """From the moments of [Z Y] of each fold: training is the total less the fold.
+
+        The last part is never tested.
+        """
+        total = Moments.total(parts)
+
+        def problem(moments: Moments) -> LeastSquares:
+            return LeastSquares.of(moments, n_outputs, fit_intercept)
+
+        pairs, folds = [], []
+        for number, part in enumerate(parts[:-1]):
+            rest = total.subtract(part)
+            if part.weight and rest.weight:
+                # A test row keeps its own mean, with an intercept or without.
+                pairs.append((problem(rest), LeastSquares.of(part, n_outputs)))
+                folds.append(number)
+        return cls(problem(total), pairs, folds)
+
+    def coefficients(self, solver: Solver, candidates: list[Any]) -> Iterator[tuple[Array, Array]]:
+        """For each fold the coefficients (c, p, q) and intercepts (c, q) of all candidates."""
+        for train, _ in self.pairs:
+            coefs = list(solver.path(train, candidates))
+            yield np.stack(coefs), np.stack([train.intercept(coef) for coef in coefs])
+
+    def losses(self, solver: Solver, candidates: list[Any]) -> Array:
+        """The squared error of each candidate, over all rows when each was left out."""
+        found = np.zeros(len(candidates))
+        everything = sum(test.weight for _, test in self.pairs)
+        fitted = self.coefficients(solver, candidates)
+        for (_, test), (coefs, intercepts) in zip(self.pairs, fitted, strict=True):
+            share = test.weight / everything
+            for i, (coef, intercept) in enumerate(zip(coefs, intercepts, strict=True)):
+                found[i] += share * test.loss(coef, intercept)
+        return found
+
+    def loss_and_gradient(self, solver: Any, penalty: Penalty) -> tuple[float, Array]:
+        """The same for one candidate, with its derivatives by the logarithms of the settings."""
+        loss, gradient = 0.0, 0.0
+        everything = sum(test.weight for _, test in self.pairs)
+        for train, test in self.pairs:
+            coef, change = solver.derivatives(train, penalty)
+            intercept = train.intercept(coef)
+            by_coef, by_intercept = test.loss_gradient(coef, intercept)
+            # The intercept follows the coefficients: ∂b = −z̄ᵀ ∂w.
+            by_coef = by_coef - np.outer(train.z_mean, by_intercept)
+            share = test.weight / everything
+            loss += share * test.loss(coef, intercept)
+            gradient = gradient + share * np.einsum("kpq,pq->k", change, by_coef)
+        return loss, np.asarray(gradient)
+
+
+def best(losses: Array, *ties: Array) -> int:
+    """The index of the smallest loss; among equals the smallest of `ties`, then the first."""
+    keys = [np.round(values, 12) for values in (losses, *ties)]
+    return int(np.lexsort((np.arange(len(losses)), *reversed(keys)))[0])
+
+
+def descend(
+    function: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    lowest: Array,
+    highest: Array,
+    max_iter: int = 50,
+) -> tuple[Array, float, int]:
+    """Minimise a function of the logarithms of settings from `start`, within bounds.
+
+    Returns
+    -------
+    settings : ndarray
+        No logarithms.
+    loss : float
+    n_evaluations : int
+    """
+    from scipy.optimize import minimize
+
+    found = minimize(
+        function,
+        np.log(start),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(zip(np.log(lowest), np.log(highest), strict=True)),
+        options={"maxiter": max_iter},
+    )
+    return np.exp(found.x), float(found.fun), int(found.nfev)

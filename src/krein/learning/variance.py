@@ -1,0 +1,165 @@
+"""Variance-constrained least squares: VC-LSM of the scalable Kreĭn paper (§2.4), from moments.
+
+A penalty shrinks predictions towards a constant; the constraint fixes their variance instead. The
+problem is not convex, and its global minimum is the root of one equation in one unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._threads import one_blas_thread
+from .penalties import ConstrainedPenalty
+from .problems import LeastSquares
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class VarianceConstrained:
+    """``min (1/W) Σ s_i (y_i − f(x_i))² + wᵀPw`` such that ``(1/W) Σ s_i (f(x_i) − f̄)² = ρ²``.
+
+    ρ is `radius` times the standard deviation of the targets, for each output. With
+    ``G = B Δ² Bᵀ`` (cut to full rank) and ``γ = Δ Bᵀ w`` it is ``min γᵀCγ − 2 bᵀγ, ‖γ‖ = ρ`` with
+    ``C = Δ⁻¹BᵀPBΔ⁻¹``, solved by `on_sphere`.
+
+    Attributes
+    ----------
+    signs : ndarray of shape (p,)
+    tol : float
+        Directions in which the features vary less than this share of the most are dropped.
+    """
+
+    signs: Array
+    tol: float = 1e-10
+
+    def solve(self, problem: LeastSquares, penalty: ConstrainedPenalty) -> Array:
+        """The coefficients, shape (p, q)."""
+        return next(self.path(problem, [penalty]))
+
+    def path(self, problem: LeastSquares, penalties: list[ConstrainedPenalty]) -> Iterator[Array]:
+        """The coefficients for each of several settings."""
+        spheres: dict[tuple[float, float], _Sphere] = {}
+        found = []
+        with one_blas_thread():
+            for penalty in penalties:
+                pair = (penalty.alpha, penalty.alpha_neg)
+                if pair not in spheres:  # one decomposition for all radii
+                    spheres = {pair: _Sphere.of(self, problem, penalty)}
+                found.append(spheres[pair].solve(problem, penalty.radius)[0])
+        yield from found
+
+    def derivatives(
+        self, problem: LeastSquares, penalty: ConstrainedPenalty
+    ) -> tuple[Array, Array]:
+        """The coefficients and their derivatives by (log alpha, log alpha_neg, log radius).
+
+        From ``(C − θI)γ = b`` and ``γᵀγ = ρ²``: with D = (C − θI)⁻¹,
+        ``dγ = D(γ dθ − dC γ)`` and ``dθ = (ρ dρ + γᵀD dC γ)/(γᵀDγ)``.
+        """
+        sphere = _Sphere.of(self, problem, penalty)
+        coef, gammas, thetas = sphere.solve(problem, penalty.radius)
+        used, basis, V = sphere.used, sphere.basis, sphere.vectors
+        change = np.zeros((3, *coef.shape))
+        dP = penalty.derivatives(self.signs)[:, used]
+        for output, (gamma, theta) in enumerate(zip(gammas.T, thetas, strict=True)):
+            D = 1 / (sphere.values - theta)
+            weights = D @ np.square(gamma)
+            steps = [V.T @ (basis.T @ (d * (basis @ (V @ gamma)))) for d in dP]
+            steps.append(np.zeros_like(gamma))
+            for i, step in enumerate(steps):
+                right = gamma @ (D * step) + (gamma @ gamma if i == 2 else 0.0)
+                change[i][used, output] = basis @ (V @ (D * (gamma * (right / weights) - step)))
+        return coef, change
+
+
+@dataclass(frozen=True)
+class _Sphere:
+    """The problem in coordinates in which the constraint is a sphere and C is diagonal."""
+
+    used: NDArray[np.intp]
+    basis: Array
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(
+        cls, method: VarianceConstrained, problem: LeastSquares, penalty: ConstrainedPenalty
+    ) -> _Sphere:
+        diagonal = penalty.diagonal(method.signs)
+        used = np.flatnonzero(np.isfinite(diagonal))
+        squares, B = np.linalg.eigh(problem.gram[np.ix_(used, used)])
+        keep = squares > method.tol * squares.max(initial=0)
+        basis = B[:, keep] / np.sqrt(squares[keep])
+        return cls(used, basis, *np.linalg.eigh(basis.T @ (diagonal[used, None] * basis)))
+
+    def solve(self, problem: LeastSquares, radius: float) -> tuple[Array, Array, Array]:
+        """Coefficients (p, q), their coordinates on the sphere (m, q), and multipliers (q,)."""
+        right = self.vectors.T @ (self.basis.T @ problem.cross[self.used])
+        radii = radius * np.sqrt(problem.square)
+        found = [on_sphere(self.values, b, r) for b, r in zip(right.T, radii, strict=True)]
+        gammas = np.stack([gamma for gamma, _ in found], axis=1)
+        coef = np.zeros_like(problem.cross)
+        coef[self.used] = self.basis @ (self.vectors @ gammas)
+        return coef, gammas, np.array([theta for _, theta in found])
+
+
+def on_sphere(c: Array, b: Array, radius: float) -> tuple[Array, float]:
+    """The global minimum of ``Σ c_i γ_i² − 2 Σ b_i γ_i`` on the sphere ``‖γ‖ = radius``.
+
+    It is ``γ_i = b_i/(c_i − θ)`` at the root θ ≤ min c of ``Σ b_i²/(c_i − θ)² = radius²`` (Gander,
+    Golub and von Matt, 1989; errata: θ below n·c_min). In t = min c − θ ≥ 0 nothing cancels. In the
+    hard case b has no part in the directions of min c and the sum stays below radius²: θ = min c,
+    and what is missing is taken from one of those directions.
+
+    Parameters
+    ----------
+    c : ndarray of shape (m,)
+    b : ndarray of shape (m,)
+    radius : float
+
+    Returns
+    -------
+    gamma : ndarray of shape (m,)
+    theta : float
+    """
+    if not len(c) or radius == 0:
+        return np.zeros_like(c), -np.inf
+    lowest = int(np.argmin(c))
+    d = c - c[lowest]
+    bottom = d <= 1e-14 * max(float(np.abs(c).max()), 1e-300)
+    at_bottom, whole = float(np.linalg.norm(b[bottom])), float(np.linalg.norm(b))
+    if at_bottom <= 1e-14 * whole or whole == 0:
+        gamma = np.divide(b, d, out=np.zeros_like(b), where=~bottom)
+        short = radius**2 - float(gamma @ gamma)
+        if short >= 0:
+            gamma[lowest] = np.sqrt(short)
+            return gamma, float(c[lowest])
+    t = _root(d, b, radius, at_bottom / radius, whole / radius)
+    gamma = b / (d + t)
+    return gamma * (radius / np.linalg.norm(gamma)), float(c[lowest] - t)
+
+
+def _root(d: Array, b: Array, radius: float, low: float, high: float) -> float:
+    """The root of ``‖b/(d + t)‖ = radius`` in [low, high], by Newton on 1/‖·‖, which is concave."""
+    t = max(low, 1e-300)
+    for _ in range(200):
+        gamma = b / (d + t)
+        norm = float(np.linalg.norm(gamma))
+        if norm > radius:
+            low = t
+        else:
+            high = t
+        slope = float(gamma @ (gamma / (d + t))) / norm**3
+        step = (1 / radius - 1 / norm) / slope
+        new = t + step
+        if not low <= new <= high:
+            new = (low + high) / 2
+        if abs(new - t) <= 4e-16 * abs(new):
+            return new
+        t = new
+    return t

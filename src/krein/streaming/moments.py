@@ -1,0 +1,168 @@
+"""Means and centred scatter of a stream, in one pass and to all digits.
+
+Raw sums ``Σ a aᵀ`` lose the digits that an offset takes: at an offset of 1e6, half of them. Here
+each block is centred by its own mean, and blocks are merged by the parallel formula
+
+    mean = mean₁ + (w₂/w) d,    scatter = scatter₁ + scatter₂ + (w₁ w₂/w) d dᵀ,    d = mean₂ − mean₁
+
+which also runs backwards: the moments of all rows less those of a fold are those of the other rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsyr, dsyrk, ssyrk
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Weight, mean and centred scatter of rows.
+
+    Attributes
+    ----------
+    weight : float
+        The sum of the rows' weights.
+    mean : ndarray of shape (p,)
+    scatter : ndarray of shape (p, p)
+        ``Σ s_i (a_i − mean)(a_i − mean)ᵀ``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0], [3, 4], [5, 2]])
+    >>> both = Moments.of(rows[:1]).merge(Moments.of(rows[1:]))
+    >>> both.mean, both.scatter
+    (array([3., 2.]), array([[8., 4.],
+           [4., 8.]]))
+    >>> both.subtract(Moments.of(rows[1:])).mean
+    array([1., 0.])
+    """
+
+    weight: float
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def zero(cls, width: int) -> Moments:
+        """The moments of no rows."""
+        return cls(0.0, np.zeros(width), np.zeros((width, width)))
+
+    @classmethod
+    def of(cls, A: Array, weight: Array | None = None) -> Moments:
+        """The moments of one block of rows, shape (n, p)."""
+        total = MomentsSum(A.shape[1])
+        total.add(A, weight=weight)
+        return total.freeze()
+
+    @classmethod
+    def total(cls, parts: Iterable[Moments]) -> Moments:
+        """The moments of all parts together, merged in pairs."""
+        queue = list(parts)
+        if not queue:
+            raise ValueError("The total of no moments is not defined: give at least one.")
+        while len(queue) > 1:
+            pairs = zip(queue[::2], queue[1::2], strict=False)
+            queue = [a.merge(b) for a, b in pairs] + ([queue[-1]] if len(queue) % 2 else [])
+        return queue[0]
+
+    @property
+    def width(self) -> int:
+        return len(self.mean)
+
+    def merge(self, other: Moments) -> Moments:
+        """The moments of both."""
+        self._check(other)
+        weight = self.weight + other.weight
+        if not self.weight or not other.weight:
+            return other if not self.weight else self
+        d = other.mean - self.mean
+        scatter = self.scatter + other.scatter
+        scatter += np.outer(d, (self.weight * other.weight / weight) * d)
+        return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
+
+    def subtract(self, other: Moments) -> Moments:
+        """The moments of the rows of self that are not in other, which it contains."""
+        self._check(other)
+        weight = self.weight - other.weight
+        if weight <= 1e-12 * self.weight:
+            return Moments.zero(self.width)
+        d = self.mean - other.mean
+        scatter = self.scatter - other.scatter
+        scatter -= np.outer(d, (self.weight * other.weight / weight) * d)
+        return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
+
+    def _check(self, other: Moments) -> None:
+        if self.width != other.width:
+            raise ValueError(
+                f"Moments of {self.width} columns cannot be joined with those of {other.width}: "
+                "both must come from the same features and targets."
+            )
+
+
+class MomentsSum:
+    """Moments that grow in place: what a long chain of `Moments.merge` gives, without the copies.
+
+    Parameters
+    ----------
+    width : int
+        The number of columns.
+    """
+
+    def __init__(self, width: int):
+        self.weight = 0.0
+        self.mean = np.zeros(width)
+        self._upper = np.zeros((width, width), order="F")
+
+    def add(self, *columns: Array, weight: Array | None = None) -> None:
+        """Add rows, given as blocks of columns (n, p_1), (n, p_2), …
+
+        They are summed in float64 and multiplied in the precision of the first block; each block
+        loses its mean in its own.
+        """
+        widths = [block.shape[1] for block in columns]
+        if sum(widths) != len(self.mean):
+            raise ValueError(
+                f"Moments of {len(self.mean)} columns cannot take rows of {sum(widths)}."
+            )
+        n = len(columns[0])
+        added = float(n) if weight is None else float(weight.sum())
+        if not added:
+            return
+        dtype = np.float32 if columns[0].dtype == np.float32 else np.float64
+        A = np.empty((n, len(self.mean)), dtype=dtype)
+        means, start = [], 0
+        for block, width in zip(columns, widths, strict=True):
+            sums = block.sum(axis=0, dtype=np.float64) if weight is None else weight @ block
+            means.append(sums / added)
+            center = means[-1].astype(block.dtype, copy=False)
+            np.subtract(block, center, out=A[:, start : start + width], casting="same_kind")
+            start += width
+        if weight is not None:
+            A *= np.sqrt(weight).astype(dtype)[:, None]
+        self._add_scatter(A)
+        total = self.weight + added
+        d = np.concatenate(means) - self.mean
+        if self.weight:
+            self._upper = dsyr(self.weight * added / total, d, a=self._upper, overwrite_a=1)
+        self.mean += (added / total) * d
+        self.weight = total
+
+    def _add_scatter(self, A: Array) -> None:
+        # A transposed C array is a Fortran array: BLAS reads the rows where they are.
+        if A.dtype == np.float32:
+            self._upper += ssyrk(1.0, A.T)
+        else:
+            self._upper = dsyrk(1.0, A.T, beta=1.0, c=self._upper, overwrite_c=1)
+
+    def freeze(self) -> Moments:
+        """The moments so far."""
+        upper = np.triu(self._upper)
+        scatter = upper + np.triu(upper, 1).T
+        return Moments(self.weight, self.mean.copy(), scatter)

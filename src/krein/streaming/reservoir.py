@@ -1,0 +1,388 @@
+"""A sample of distinct rows from a stream, drawn by the content of the rows.
+
+Every distinct row has a clock (see `krein._hashing`), and the rows whose clocks ring first are the
+sample. A row of the final sample is among the first of every part of the data, so it is never
+evicted on the way: its total weight is exact, and neither the order of the rows nor the size of the
+blocks nor the way partial samples are merged changes a bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .._hashing import Draws, Hashes, hash_rows
+from .containers import Block, as_rows, count
+
+# The clocks of uniform landmarks: drawn from a stream of distinct rows or from the whole matrix,
+# they are the same.
+SALT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Reservoir:
+    """The `size` distinct rows of positive weight that ring first, and their weights.
+
+    Start with `Reservoir.zero`; `update` and `merge` return new reservoirs.
+
+    Attributes
+    ----------
+    size : int
+        The number of rows to keep.
+    key : int
+        The seed of the clocks.
+    n_seen : int
+        Rows seen, those of weight zero included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Reservoir
+    >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
+    >>> kept = Reservoir.zero(5, key=0).update(X)
+    >>> len(kept.rows), sorted(kept.weights.tolist()), kept.is_complete
+    (2, [1.0, 2.0], True)
+    """
+
+    size: int
+    key: int
+    n_seen: int = 0
+    _layout: _Layout | None = None
+    # Samples of parts of the data, each less than half as long as the one before: merging them
+    # only when they have grown costs a logarithm of copies per row.
+    _parts: tuple[_Part, ...] = ()
+    _left_out: bool = False
+
+    @classmethod
+    def zero(cls, size: int, key: int) -> Reservoir:
+        """The reservoir that has seen nothing."""
+        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
+            raise ValueError(f"Reservoir needs size to be a whole number ≥ 1, got {size!r}.")
+        if not isinstance(key, int | np.integer):
+            raise ValueError(f"Reservoir needs key to be a whole number, got {key!r}.")
+        return cls(int(size), int(key))
+
+    def update(self, X: Any, weight: Any = None) -> Reservoir:
+        """The reservoir that has seen these rows as well.
+
+        Parameters
+        ----------
+        X : ndarray or CSR of shape (n, d), or list of n objects
+        weight : array-like of shape (n,), default=None
+            Non-negative; None counts every row once.
+        """
+        X = _canonical(X)
+        n = count(X)
+        weight = _check_weight(weight, n)
+        if not n:
+            return self
+        layout = self._joined(_Layout.of(X))
+        hashes = hash_rows(X)
+        clocks = Draws(hashes, self.key).clocks(SALT)
+        positive = np.ones(n, bool) if weight is None else weight > 0
+        near = positive & (clocks <= self._threshold)
+        rows = np.flatnonzero(near)
+        part = _Part(_take(X, rows), hashes[rows], clocks[rows], _limbs(weight, rows))
+        left_out = self._left_out or len(rows) < np.count_nonzero(positive)
+        seen = replace(self, n_seen=self.n_seen + n, _layout=layout, _left_out=bool(left_out))
+        return seen._with_parts([_joint([part])] if len(rows) else [])
+
+    def merge(self, other: Reservoir) -> Reservoir:
+        """The reservoir that has seen the rows of both."""
+        for name in ("size", "key"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise ValueError(
+                    f"Reservoirs of {name} {mine} and {name} {theirs} cannot be merged: start both "
+                    f"with the same {name}."
+                )
+        merged = replace(
+            self,
+            n_seen=self.n_seen + other.n_seen,
+            _layout=self._layout if other._layout is None else self._joined(other._layout),
+            _left_out=self._left_out or other._left_out,
+        )
+        return merged._with_parts(other._parts)
+
+    def _with_parts(self, parts: Iterable[_Part]) -> Reservoir:
+        kept, left_out = list(self._parts), self._left_out
+        for part in parts:
+            kept.append(part)
+            kept.sort(key=len, reverse=True)
+            while len(kept) > 1 and 2 * len(kept[-1]) > len(kept[-2]):
+                joint = _joint([kept.pop(), kept.pop()])
+                left_out = left_out or len(joint) > self.size
+                kept.append(joint.first(self.size))
+                kept.sort(key=len, reverse=True)
+        # One block alone may hold more than the sample.
+        left_out = left_out or any(len(part) > self.size for part in kept)
+        trimmed = tuple(part.first(self.size) for part in kept)
+        return replace(self, _parts=trimmed, _left_out=left_out)
+
+    def _joined(self, layout: _Layout) -> _Layout:
+        return layout if self._layout is None else self._layout.joined(layout)
+
+    @property
+    def _threshold(self) -> float:
+        """A row that rings later than this is not in the sample, whatever else comes."""
+        full = [part.clocks[-1] for part in self._parts if len(part) == self.size]
+        return float(min(full, default=np.inf))
+
+    @cached_property
+    def _sample(self) -> tuple[_Part | None, bool]:
+        """The sample itself and whether it is all there was."""
+        if not self._parts:
+            return None, not self._left_out
+        joint = _joint(self._parts)
+        return joint.first(self.size), not self._left_out and len(joint) <= self.size
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every distinct row of positive weight is in the sample."""
+        return self._sample[1]
+
+    @property
+    def rows(self) -> Any:
+        """The sample in the order of its clocks: ndarray or CSR of shape (m, d), or list."""
+        sample, layout = self._sample[0], self._layout
+        if layout is None:
+            return np.empty((0, 0))
+        return layout.cast([] if sample is None else [sample.X])
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The total weight of each row of the sample, correctly rounded; shape (m,)."""
+        sample = self._sample[0]
+        return np.empty(0) if sample is None else _floats(sample.limbs)
+
+    @property
+    def hashes(self) -> Hashes:
+        """The content hashes of the sample; shape (m,)."""
+        sample = self._sample[0]
+        return np.empty(0, np.uint64) if sample is None else sample.hashes.copy()
+
+    def __len__(self) -> int:
+        sample = self._sample[0]
+        return 0 if sample is None else len(sample)
+
+
+def sample(container: Iterable[Block], size: int, key: int) -> Reservoir:
+    """Draw `size` distinct rows from a container in one pass.
+
+    Parameters
+    ----------
+    container : Container, or the blocks that `checked` yields
+    size, key : int
+        See `Reservoir`.
+    """
+    reservoir = Reservoir.zero(size, key)
+    for block in container:
+        reservoir = reservoir.update(block.X, block.weight)
+    return reservoir
+
+
+# --- rows ----------------------------------------------------------------------------------------
+
+
+class _Layout(NamedTuple):
+    """What the rows look like; an element type that is promoted as blocks come."""
+
+    kind: str
+    width: int
+    dtype: Any
+
+    @classmethod
+    def of(cls, X: Any) -> _Layout:
+        if isinstance(X, list):
+            return cls("objects", 1, None)
+        return cls("sparse" if sparse.issparse(X) else "dense", X.shape[1], X.dtype)
+
+    def joined(self, other: _Layout) -> _Layout:
+        if self.kind != other.kind:
+            raise ValueError(
+                f"A reservoir of {self.kind} rows cannot take {other.kind} ones: convert them."
+            )
+        if self.width != other.width:
+            raise ValueError(
+                f"A reservoir of rows of width {self.width} cannot take rows of width "
+                f"{other.width}: all rows need the same columns."
+            )
+        if self.dtype == other.dtype:
+            return self
+        return self._replace(dtype=np.result_type(self.dtype, other.dtype))
+
+    def cast(self, parts: list[Any]) -> Any:
+        if self.kind == "objects":
+            return [x for part in parts for x in part]
+        if self.kind == "dense":
+            empty = np.empty((0, self.width), self.dtype)
+            return np.concatenate([empty, *(part.astype(self.dtype) for part in parts)])
+        if not parts:
+            return sparse.csr_array((0, self.width), dtype=self.dtype)
+        return parts[0].astype(self.dtype)
+
+
+def _canonical(X: Any) -> Any:
+    """Rows that `hash_rows` can read without changing the caller's."""
+    X = as_rows(X)
+    if isinstance(X, list):
+        return X
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(
+            "A reservoir takes a matrix of real numbers or a list of objects, got an array of "
+            f"shape {X.shape} and dtype {X.dtype}."
+        )
+    X = X.astype(np.float64) if X.dtype == bool else X
+    if sparse.issparse(X):
+        X = sparse.csr_array(X, copy=not X.has_canonical_format)
+        X.sum_duplicates()
+    return X
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Copies of some rows, in the one form that all rows of the same hash share."""
+    if isinstance(X, list):
+        return [X[i] for i in rows]
+    taken = X[rows]
+    if sparse.issparse(taken):
+        taken.eliminate_zeros()
+    else:
+        taken += 0  # −0 becomes 0
+    return taken
+
+
+def _check_weight(weight: Any, n: int) -> NDArray[np.float64] | None:
+    if weight is None:
+        return None
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(
+            f"weight has shape {weight.shape} for {n} rows of X: every row needs one number."
+        )
+    bad = ~(weight >= 0) | np.isinf(weight)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"weight is {weight[row]:g} in row {row}: weights must be finite and not negative."
+        )
+    return weight
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Distinct rows in the order of their clocks."""
+
+    X: Any
+    hashes: Hashes
+    clocks: NDArray[np.floating]
+    limbs: _Limbs
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def first(self, n: int) -> _Part:
+        if len(self) <= n:
+            return self
+        keep = np.arange(n)
+        limbs = _Limbs(self.limbs.low, self.limbs.digits[:n])
+        return _Part(_take(self.X, keep), self.hashes[:n].copy(), self.clocks[:n].copy(), limbs)
+
+
+def _joint(parts: Iterable[_Part]) -> _Part:
+    """The distinct rows of several parts, by clock, with the sums of their weights."""
+    parts = list(parts)
+    hashes = np.concatenate([part.hashes for part in parts])
+    clocks = np.concatenate([part.clocks for part in parts])
+    order = np.lexsort((hashes, clocks))
+    hashes = hashes[order]
+    starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
+    rows = order[starts]
+    limbs = _sums(_stacked([part.limbs for part in parts]), order, starts)
+    return _Part(_take(_concatenated(parts), rows), hashes[starts], clocks[rows], limbs)
+
+
+def _concatenated(parts: list[_Part]) -> Any:
+    X = [part.X for part in parts]
+    if isinstance(X[0], list):
+        return [x for part in X for x in part]
+    if sparse.issparse(X[0]):
+        return sparse.vstack(X, format="csr")
+    return np.concatenate(X)
+
+
+# --- exact sums of weights -----------------------------------------------------------------------
+
+# Sums of floats depend on the order of the terms, sums of integers do not. A weight is a row of
+# digits to the base 2**32, in the fixed-point notation that reaches as far as the weights do.
+_BITS = np.uint64(32)
+_MASK = np.uint64(2**32 - 1)
+
+
+class _Limbs(NamedTuple):
+    """``Σ_j digits[:, j] · 2^(32 (low + j))``, digits of shape (n, L)."""
+
+    low: int
+    digits: NDArray[np.uint64]
+
+
+def _limbs(weight: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> _Limbs:
+    if weight is None:
+        return _Limbs(0, np.ones((len(rows), 1), np.uint64))
+    if not len(rows):
+        return _Limbs(0, np.zeros((0, 1), np.uint64))
+    fraction, exponent = np.frexp(weight[rows])
+    mantissa = np.ldexp(fraction, 53).astype(np.uint64)
+    place, shift = np.divmod(exponent.astype(np.int64) - 53, 32)
+    shift = shift.astype(np.uint64)
+    lower, upper = (mantissa & _MASK) << shift, (mantissa >> _BITS) << shift
+    low = int(place.min())
+    digits = np.zeros((len(rows), int(place.max()) - low + 3), np.uint64)
+    row, column = np.arange(len(rows)), place - low
+    digits[row, column] = lower & _MASK
+    digits[row, column + 1] = (lower >> _BITS) + (upper & _MASK)
+    digits[row, column + 2] = upper >> _BITS
+    return _carried(_Limbs(low, digits))
+
+
+def _stacked(parts: list[_Limbs]) -> _Limbs:
+    low = min(part.low for part in parts)
+    high = max(part.low + part.digits.shape[1] for part in parts)
+    digits = np.zeros((sum(len(part.digits) for part in parts), high - low), np.uint64)
+    start = 0
+    for part in parts:
+        stop, column = start + len(part.digits), part.low - low
+        digits[start:stop, column : column + part.digits.shape[1]] = part.digits
+        start = stop
+    return _Limbs(low, digits)
+
+
+def _sums(limbs: _Limbs, order: NDArray[np.intp], starts: NDArray[np.intp]) -> _Limbs:
+    return _carried(_Limbs(limbs.low, np.add.reduceat(limbs.digits[order], starts, axis=0)))
+
+
+def _carried(limbs: _Limbs) -> _Limbs:
+    """The same numbers with every digit below 2**32 and no column of zeros at either end."""
+    digits = np.pad(limbs.digits, ((0, 0), (0, 2)))
+    for j in range(digits.shape[1] - 1):
+        digits[:, j + 1] += digits[:, j] >> _BITS
+        digits[:, j] &= _MASK
+    used = np.flatnonzero(digits.any(axis=0))
+    first, last = (int(used[0]), int(used[-1])) if len(used) else (0, 0)
+    return _Limbs(limbs.low + first, digits[:, first : last + 1].copy())
+
+
+def _floats(limbs: _Limbs) -> NDArray[np.float64]:
+    """The numbers, each rounded once."""
+    powers = 32 * (limbs.low + np.arange(limbs.digits.shape[1]))
+    with np.errstate(over="ignore"):
+        terms = np.ldexp(limbs.digits.astype(np.float64), powers)
+    if terms.shape[1] == 1:
+        return terms[:, 0]
+    return np.array([math.fsum(row) for row in terms.tolist()])
