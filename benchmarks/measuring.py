@@ -110,7 +110,7 @@ def anonymous_memory() -> float:
 
 
 def peak_memory(work: Callable[[], Any]) -> float:
-    """Megabytes that `work` holds at most, beyond the array that it returns."""
+    """Megabytes that `work` holds at most, beyond the array that it returns if it does."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:  # glibc: freed memory that is kept would be used again and not be seen
         trim(0)
@@ -129,4 +129,4 @@ def peak_memory(work: Callable[[], Any]) -> float:
     finally:
         done.set()
         watcher.join()
-    return max(peak, anonymous_memory()) - before - result.nbytes / 2**20
+    return max(peak, anonymous_memory()) - before - getattr(result, "nbytes", 0) / 2**20

@@ -39,7 +39,17 @@ LAYERS = {
 }
 SAME_LAYER = {("samplers", "atoms"), ("diagnostics", "plots")}
 # Slow to import or optional: never at the top of a module.
-LAZY = ("matplotlib", "typer", "rich", "pandas", "polars", "numba", "scipy.stats", "scipy.optimize", "pyarrow")
+LAZY = (
+    "matplotlib",
+    "typer",
+    "rich",
+    "pandas",
+    "polars",
+    "numba",
+    "scipy.stats",
+    "scipy.optimize",
+    "pyarrow",
+)
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, Self
@@ -60,7 +61,7 @@ class KreinLearner(BaseEstimator):
         "cv": ["cv_object"],
         "alphas": ["array-like", None],
         "alphas_neg": ["array-like", None],
-        "alpha_neg": [Interval(Real, 0, None, closed="neither"), StrOptions({"equal"}), None],
+        "alpha_neg": [Interval(Real, 0, None, closed="right"), StrOptions({"equal"}), None],
         "random_state": ["random_state", np.random.Generator],
     }
     _classifies = False
@@ -83,7 +84,7 @@ class KreinLearner(BaseEstimator):
         """
         with all_or_nothing(self):
             rng = as_generator(self.random_state)
-            key = as_key(rng)
+            key = self._key(rng)
             data = self._open(X, y, sample_weight)
             seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
             self._prepare(seen)
@@ -91,6 +92,10 @@ class KreinLearner(BaseEstimator):
             self._columns = data.columns
             self._learn(data, seen)
         return self
+
+    def _key(self, rng: np.random.Generator) -> int:
+        """The seed of samples and folds: without a random state always the same."""
+        return 0 if self.random_state is None else as_key(rng)
 
     def _learn(self, data: Data, seen: Survey) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
@@ -178,13 +183,18 @@ class KreinLearner(BaseEstimator):
         features = self._map(seen.sample)
         if self.random_state is not None or self.features is None:
             _seed(features, rng)
-        if get_tags(features).target_tags.required:
+        try:
+            self.features_ = features.fit(seen.sample)
+        except (TypeError, ValueError) as error:
+            if not re.search(r"requires y|target y is None|argument: 'y'", str(error)):
+                raise
+            steps = [step for _, step in getattr(features, "steps", [("", features)])]
+            names = ", ".join(type(step).__name__ for step in steps)
             raise ValueError(
-                f"{type(features).__name__} needs y to be fitted, and a map within a learner is "
-                "fitted without: fit it first in a Pipeline in front of the learner, so that "
-                "cross-validation refits it for each fold."
-            )
-        self.features_ = features.fit(seen.sample)
+                f"features ({names}) needs y to be fitted, and a map within a learner is fitted "
+                "without: put it into a Pipeline in front of the learner, so that cross-validation "
+                "refits it for each fold."
+            ) from error
         last = features[-1] if hasattr(features, "steps") else features
         form = getattr(last, "form_", None)
         signs = np.ones(self._width(seen)) if form is None else form.signs

@@ -56,7 +56,16 @@ class Data:
                     "A precomputed kernel needs its whole square matrix in memory, not a stream: "
                     "pass an array."
                 )
-            self._hashes = hash_pairs(container.X)
+            K = container.X
+            if K.shape[0] != K.shape[1]:
+                raise ValueError(
+                    f"A precomputed kernel needs the square matrix of all pairs, got {K.shape}."
+                )
+            # Rows of weight zero do not count, nor do their columns in the content of the others.
+            s = container.weight
+            used = np.arange(len(K)) if s is None else np.flatnonzero(s > 0)
+            self._hashes = np.zeros(len(K), dtype=np.uint64)
+            self._hashes[used] = hash_pairs(K if s is None else K[np.ix_(used, used)])
 
     def pieces(self, rows: int) -> Iterator[Piece]:
         """Pieces of at most `rows` rows, checked."""

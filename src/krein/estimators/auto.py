@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import all_or_nothing, as_generator
 from ..features import Nystrom, RandomFourier
 from ..kernels import Kernel
 from ..measures import InfiniteMassError
+from ._base import _is_stream
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
 from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
@@ -133,6 +134,8 @@ class _Auto(BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if y is None and not _is_stream(X):
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but y is None.")
         begin = time.perf_counter()
         seed = int(as_generator(self.random_state).integers(2**31))
         report = Report(self._criterion)
@@ -158,6 +161,10 @@ class _Auto(BaseEstimator):
                     note = str(error).split(":")[0]
                     report.trials.append(Trial(name, kind, width, np.inf, 0.0, note))
                     break
+                except ValueError as error:
+                    # The user knows this class, not the one that it tries.
+                    said = str(error).replace(learner.__name__, type(self).__name__)
+                    raise type(error)(said) from error
                 score = self._score(model)
                 spent[kind] = time.perf_counter() - start
                 width_found = int(np.shape(model.coef_)[-1])
@@ -204,8 +211,13 @@ class _Auto(BaseEstimator):
 
     def predict(self, X: Any) -> NDArray:
         """The predictions of the best learner."""
-        check_is_fitted(self)
+        self._check_new(X)
         return self.best_estimator_.predict(X)
+
+    def _check_new(self, X: Any) -> None:
+        check_is_fitted(self)
+        if hasattr(X, "shape") and hasattr(self, "n_features_in_"):
+            validate_data(self, X, reset=False, skip_check_array=True)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -308,5 +320,5 @@ class KreinClassifier(ClassifierMixin, _Auto):
 
     def decision_function(self, X: Any) -> NDArray:
         """The outputs of the best learner."""
-        check_is_fitted(self)
+        self._check_new(X)
         return self.best_estimator_.decision_function(X)

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..learning import LeastSquares, Ridge
 from ..learning.penalties import Penalty
 from ..learning.selection import FoldProblems, best, descend
+from ..streaming import Moments
 from ._base import Classifying, KreinLearner
 from ._data import Data, Survey
 
@@ -35,15 +36,18 @@ class LeastSquaresLearner(KreinLearner):
         "criterion": [StrOptions({"squared_error", "error"}), None],
     }
 
+    _shares = SHARES
+
     def _learn(self, data: Data, seen: Survey) -> None:
-        tuned = self._is_tuned()
-        problems = FoldProblems.of(
-            self._moments(data, seen.folds if tuned else None),
-            self._n_outputs(seen),
-            self.fit_intercept,
-        )
-        penalty = self._tune(problems, data, seen) if tuned else self._given()
+        parts = self._moments(data, seen.folds if self._is_tuned() else None)
+        self._solve(parts, self._n_outputs(seen), data, seen)
+
+    def _solve(self, parts: list[Moments], n_outputs: int, data: Data | None, seen: Survey) -> None:
+        """Tune and solve what the moments say; `data` is None if rows cannot be seen again."""
+        problems = FoldProblems.of(parts, n_outputs, self.fit_intercept)
+        penalty = self._tune(problems, data, seen) if self._is_tuned() else self._given()
         self._finish(problems.whole, penalty)
+        self._parts = parts  # what `partial_fit` goes on from
 
     def _n_outputs(self, seen: Survey) -> int:
         return seen.n_outputs
@@ -68,7 +72,9 @@ class LeastSquaresLearner(KreinLearner):
     def _candidates(self, problem: LeastSquares) -> list[Any]:
         """All pairs of penalties to try."""
         scale = float(np.trace(problem.gram)) or 1.0
-        alphas = SHARES * scale if self.alphas is None else check_penalties("alphas", self.alphas)
+        alphas: Array = self._shares * scale
+        if self.alphas is not None:
+            alphas = check_penalties("alphas", self.alphas)
         if not np.any(self._signs < 0) or self.alpha_neg == "equal":
             return [Penalty(a, a) for a in alphas]
         if self.alpha_neg is not None:
@@ -80,7 +86,7 @@ class LeastSquaresLearner(KreinLearner):
             second = np.append(alphas, np.inf)
         return [Penalty(a, b) for a in alphas for b in second]
 
-    def _tune(self, problems: FoldProblems, data: Data, seen: Survey) -> Penalty:
+    def _tune(self, problems: FoldProblems, data: Data | None, seen: Survey) -> Penalty:
         if not problems.pairs:
             raise ValueError(
                 f"{type(self).__name__}(alpha={self.alpha!r}) needs at least two distinct rows for "
@@ -92,7 +98,7 @@ class LeastSquaresLearner(KreinLearner):
             return self._descend(problems, candidates[best(losses)])
         results = as_table(candidates, squared_error=losses)
         chosen = best(losses)
-        if self._criterion == "error":
+        if self._criterion == "error" and data is not None:
             errors = self._errors(problems, candidates, data, seen)
             results["error"] = errors
             # Equal errors are common on small data: the squared error decides among them.

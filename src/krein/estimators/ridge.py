@@ -14,11 +14,10 @@ from .._validation import all_or_nothing, as_generator
 from ..kernels import Kernel
 from ..learning import Lasso, LeastSquares, Ridge
 from ..learning.penalties import Penalty
-from ..learning.selection import FoldProblems, best
 from ..streaming import Folds
 from ._base import Regressing
 from ._data import Data, Survey, survey
-from .least_squares import LeastSquaresClassifying, LeastSquaresLearner, as_table
+from .least_squares import LeastSquaresClassifying, LeastSquaresLearner
 
 
 class _Ridge(LeastSquaresLearner):
@@ -75,7 +74,6 @@ class _Ridge(LeastSquaresLearner):
                 f"{type(self).__name__}(alpha='gradient') needs penalty='split', got "
                 f"{self.penalty!r}: use alpha='cv'."
             )
-        self.__dict__.pop("_parts", None)
         super()._learn(data, seen)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -91,6 +89,7 @@ class _Ridge(LeastSquaresLearner):
         return self
 
     def _partial(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """After the first call penalties are tuned by the squared error: earlier rows are gone."""
         if not isinstance(self.cv, Integral) and self._is_tuned():
             raise ValueError(
                 f"{type(self).__name__}.partial_fit needs cv to be a number of folds, got "
@@ -100,33 +99,22 @@ class _Ridge(LeastSquaresLearner):
         fitted = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=first)
         rng = as_generator(self.random_state)
-        seen = survey(data, 0, 2, self._classifies, type(self).__name__)
+        key = self._key(rng)
+        seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
         if first:
             self._prepare(seen)
             self._fit_features(seen, rng)
             self._columns = data.columns
         else:
             self._same_data(fitted, seen)
-        # Folds by content alone: rows to come are not known.
-        folds = Folds(int(self.cv), 0) if self._is_tuned() else None
-        new = self._moments(data, folds)
         if first:
-            self._parts = new
-        elif len(new) != len(self._parts):
+            return self._learn(data, seen)
+        # Earlier rows cannot be dealt anew: those to come go to folds by their content alone.
+        new = self._moments(data, Folds(int(self.cv), key) if self._is_tuned() else None)
+        if len(new) != len(self._parts):
             raise ValueError("alpha and cv must not change between calls to partial_fit.")
-        else:
-            self._parts = [old.merge(more) for old, more in zip(self._parts, new, strict=True)]
-        problems = FoldProblems.of(self._parts, self._n_outputs(seen), self.fit_intercept)
-        self._finish(problems.whole, self._again(problems, seen) if folds else self._given())
-
-    def _again(self, problems: FoldProblems, seen: Survey) -> Penalty:
-        """Tune on the rows so far, by the squared error: no row can be looked at again."""
-        if not problems.pairs:
-            return Penalty(1.0, 1.0)
-        candidates = self._candidates(problems.whole)
-        losses = problems.losses(self._solver(), candidates)
-        self.cv_results_ = as_table(candidates, squared_error=losses)
-        return candidates[best(losses)]
+        parts = [old.merge(more) for old, more in zip(self._parts, new, strict=True)]
+        self._solve(parts, self._n_outputs(seen), None, seen)
 
     def _same_data(self, fitted: dict[str, Any], seen: Survey) -> None:
         """The new rows are like those before."""

@@ -42,8 +42,14 @@ class FeatureRows:
         self.codes = np.empty(n_rows, dtype=np.intp)
         self.weight = np.ones(n_rows)
         self.hashes: Hashes = np.empty(n_rows, dtype=np.uint64)
-        for _ in self:  # one pass for labels, weights and hashes, which keeps what fits
-            pass
+        self.mean = np.zeros(self.width)
+        total = np.zeros(self.width)
+        for rows, Z in self:  # one pass for labels, weights and hashes, which keeps what fits
+            total += self.weight[rows] @ Z
+        if learner.fit_intercept:
+            # Newton's system has more digits for features about their mean; the intercept knows.
+            self.mean = total / self.weight.sum()
+            self._kept = [(rows, Z - self.mean.astype(Z.dtype)) for rows, Z in self._kept]
 
     def __iter__(self) -> Iterator[tuple[slice, Array]]:
         if self._complete:
@@ -57,6 +63,8 @@ class FeatureRows:
             self.hashes[rows] = piece.hashes
             if weight is not None:
                 self.weight[rows] = weight
+            if self.mean.any():
+                Z = Z - self.mean.astype(Z.dtype)
             if keep:
                 kept.append((rows, Z))
             yield rows, Z
@@ -200,7 +208,7 @@ class KreinSVC(Classifying, KreinLearner):
                 solver.solve(rows, y, weight, penalty, state)
             states.append(state)
         coef = np.stack([state.coef for state in states], axis=1)
-        self._store(coef[:-1], coef[-1])
+        self._store(coef[:-1], coef[-1] - search.rows.mean @ coef[:-1])
         self.alpha_, self.alpha_neg_ = penalty.alpha, penalty.alpha_neg
         self.n_iter_ = max(1, *(state.n_iter for state in states))
         self.objective_ = np.array([state.objective for state in states])

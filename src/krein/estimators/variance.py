@@ -12,11 +12,13 @@ from ..kernels import Kernel
 from ..learning import LeastSquares, VarianceConstrained
 from ..learning.penalties import ConstrainedPenalty, Penalty
 from ._base import Regressing
-from .least_squares import RADII, LeastSquaresClassifying, LeastSquaresLearner
+from .least_squares import RADII, SHARES, LeastSquaresClassifying, LeastSquaresLearner
 
 
 class _VarianceConstrained(LeastSquaresLearner):
     """What regression and classification share."""
+
+    _shares = SHARES[::2]  # radii come on top
 
     _parameter_constraints = {
         **LeastSquaresLearner._parameter_constraints,

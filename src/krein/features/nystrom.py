@@ -192,8 +192,9 @@ class Nystrom(FeatureMap):
         core = self._fit_core(source, indices, key).triangular()
         if not len(core.values):
             raise ValueError(
-                f"{source.kernel!r} is zero on all {len(indices)} landmarks, so there is nothing "
-                "to represent: choose other landmarks or another kernel."
+                f"{source.kernel!r} is zero on all {len(indices)} landmarks (n_samples = "
+                f"{len(source)}), so there is nothing to represent: choose other landmarks or "
+                "another kernel."
             )
         self.component_indices_ = indices if inside else None
         self.landmarks_ = source.take(indices)

@@ -18,6 +18,9 @@ from .problems import LeastSquares
 
 Array = NDArray[np.floating]
 
+# A penalty so many times larger than the features' variance holds its features at zero.
+HUGE = 1e8
+
 
 @dataclass(frozen=True)
 class VarianceConstrained:
@@ -44,12 +47,13 @@ class VarianceConstrained:
     def path(self, problem: LeastSquares, penalties: list[ConstrainedPenalty]) -> Iterator[Array]:
         """The coefficients for each of several settings."""
         spheres: dict[tuple[float, float], _Sphere] = {}
+        bases: dict[int, Array] = {}
         found = []
         with one_blas_thread():
             for penalty in penalties:
                 pair = (penalty.alpha, penalty.alpha_neg)
                 if pair not in spheres:  # one decomposition for all radii
-                    spheres = {pair: _Sphere.of(self, problem, penalty)}
+                    spheres = {pair: _Sphere.of(self, problem, penalty, bases)}
                 found.append(spheres[pair].solve(problem, penalty.radius)[0])
         yield from found
 
@@ -88,13 +92,23 @@ class _Sphere:
 
     @classmethod
     def of(
-        cls, method: VarianceConstrained, problem: LeastSquares, penalty: ConstrainedPenalty
+        cls,
+        method: VarianceConstrained,
+        problem: LeastSquares,
+        penalty: ConstrainedPenalty,
+        bases: dict[int, Array] | None = None,
     ) -> _Sphere:
+        """The decomposition; `bases` remembers that of the Gram matrix between penalties."""
         diagonal = penalty.diagonal(method.signs)
-        used = np.flatnonzero(np.isfinite(diagonal))
-        squares, B = np.linalg.eigh(problem.gram[np.ix_(used, used)])
-        keep = squares > method.tol * squares.max(initial=0)
-        basis = B[:, keep] / np.sqrt(squares[keep])
+        # Beside much larger penalties the others would lose their digits: those count as infinite.
+        scale = max(penalty.alpha, float(np.trace(problem.gram)))
+        used = np.flatnonzero(diagonal <= HUGE * scale)
+        if bases is None or (basis := bases.get(len(used))) is None:
+            squares, B = np.linalg.eigh(problem.gram[np.ix_(used, used)])
+            keep = squares > method.tol * squares.max(initial=0)
+            basis = B[:, keep] / np.sqrt(squares[keep])
+            if bases is not None:
+                bases[len(used)] = basis
         return cls(used, basis, *np.linalg.eigh(basis.T @ (diagonal[used, None] * basis)))
 
     def solve(self, problem: LeastSquares, radius: float) -> tuple[Array, Array, Array]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .containers import ROWS, Block, Container, check_rows
+from .text import choose_columns
 
 # Column chunks are read through a buffer of this size instead of whole: a row group may hold
 # millions of rows.
@@ -40,8 +41,6 @@ class ParquetFile(Container):
     """
 
     def __init__(self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS):
-        from .files import choose_columns
-
         self.path, self.rows = path, check_rows(rows)
         with self._opened() as file:
             self._n_rows = int(file.metadata.num_rows)

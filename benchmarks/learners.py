@@ -1,0 +1,219 @@
+"""The learners: speed and memory against their bars.
+
+    python benchmarks/learners.py [--quick] [--only svc,cv,ridge,memmap,strings] [--repeats 3]
+
+Ratios within one run: runs of both sides alternate and the best of each counts (the grid search of
+"cv" and the largest memory map are run once). Data come from $KREIN_DATA or ../shared/data. The
+exit code is 1 if a bar is missed, except with --quick, which only shows that it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from measuring import (
+    Row,
+    arguments,
+    chosen_parts,
+    find,
+    memory_is_known,
+    peak_memory,
+    report,
+    seconds,
+)
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC, LinearSVC
+
+from krein import KreinRidge, KreinRidgeClassifier, KreinSVC, Nystrom, RandomFourier
+from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
+
+
+def ijcnn1(n: int | None) -> tuple[NDArray, NDArray] | None:
+    path = find("ijcnn1/ijcnn1.npz")
+    if path is None:
+        print("ijcnn1 is not here (set KREIN_DATA): left out.", file=sys.stderr)
+        return None
+    data = np.load(path)
+    return data["X_train"][:n], data["y_train"][:n].astype(float)
+
+
+def best_of(repeats: int, *works: Callable[[], object]) -> list[float]:
+    """The best time of each, runs interleaved."""
+    times = [[seconds(work) for work in works] for _ in range(repeats)]
+    return [min(column) for column in zip(*times, strict=True)]
+
+
+def svc_rows(quick: bool, repeats: int) -> Iterator[Row]:
+    """KreinSVC against LinearSVC, the same features, features included."""
+    found = ijcnn1(3000 if quick else None)
+    if found is None:
+        return
+    X, y = found
+    width = 64 if quick else 1408
+    features = RandomFourier(Gaussian(1.0), width, random_state=0)
+    Z = features.fit_transform(X)
+    for C in (1, 10, 100):
+        alpha = 1 / (2 * C * len(y))
+        ours = KreinSVC(features=features, alpha=alpha, fit_intercept=False, tol=1e-5)
+        peer = make_pipeline(
+            features, LinearSVC(C=C, loss="squared_hinge", fit_intercept=False, random_state=0)
+        )
+        slow, fast = best_of(
+            1 if quick else min(repeats, 2), lambda p=peer: p.fit(X, y), lambda o=ours: o.fit(X, y)
+        )
+
+        def objective(w: NDArray, alpha: float = alpha) -> float:
+            return float(np.mean(np.maximum(0, 1 - y * (Z @ w)) ** 2) + alpha * (w @ w))
+
+        mine, theirs = objective(ours.coef_), objective(peer[-1].coef_[0])
+        work = f"KreinSVC against LinearSVC, {len(y)} x {width}, C = {C}"
+        note = f"{slow:.2f} s against {fast:.2f} s, {ours.n_iter_} steps"
+        yield Row(work, slow / fast, "x", 5 if C == 100 else 3, True, note)
+        note = f"{mine:.8g} against {theirs:.8g}"
+        yield Row(
+            "  objective: relative excess over LinearSVC", mine / theirs - 1, "", 1e-4, note=note
+        )
+
+
+def cv_rows(quick: bool, repeats: int) -> Iterator[Row]:
+    """A grid of penalties from one pass against a grid search that fits at every point."""
+    found = ijcnn1(2000 if quick else None)
+    if found is None:
+        return
+    X, y = found
+    width, n = (32, 3) if quick else (512, 9)
+    features = RandomFourier(DeltaGaussian(1.0, 10.0), width, random_state=0)
+    alphas = np.geomspace(1e-8, 1, n)
+    folds = KFold(5, shuffle=True, random_state=0)
+    ours = KreinRidge(features=features, alphas=alphas, alphas_neg=alphas, cv=folds)
+    grid = {"alpha": alphas.tolist(), "alpha_neg": alphas.tolist()}
+    peer = GridSearchCV(
+        KreinRidge(features=features), grid, cv=folds, scoring="neg_mean_squared_error"
+    )
+    fast = min(seconds(lambda: ours.fit(X, y)) for _ in range(repeats))
+    slow = seconds(lambda: peer.fit(X, y))
+    same = (peer.best_params_["alpha"], peer.best_params_["alpha_neg"])
+    mine = (float(ours.alpha_), float(ours.alpha_neg_))
+    note = f"{slow:.1f} s against {fast:.2f} s; both chose {mine}" if same == mine else f"{same}"
+    work = f"KreinRidge alpha='cv', {n} x {n} grid, 5 folds, {len(y)} x {width}, against a search"
+    yield Row(work, slow / fast, "x", 30, True, note)
+
+
+def ridge_rows(quick: bool, repeats: int) -> Iterator[Row]:
+    """One ridge on many rows against scikit-learn's pipeline: time and memory."""
+    n, d, width = (5_000, 54, 64) if quick else (200_000, 54, 1024)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(n)
+    features = RandomFourier(Gaussian(np.sqrt(d)), width, random_state=0)
+    ours = KreinRidge(features=features, alpha=1e-3)
+    peer = make_pipeline(
+        RBFSampler(gamma=0.5 / d, n_components=width, random_state=0),
+        Ridge(alpha=1e-3 * n, solver="cholesky"),
+    )
+    ours.fit(X[:3000], y[:3000])
+    slow, fast = best_of(repeats, lambda: peer.fit(X, y), lambda: ours.fit(X, y))
+    work = f"KreinRidge, {n} x {d} -> {width}, against RBFSampler and Ridge"
+    yield Row(work, slow / fast, "x", 2.5, True, f"{slow:.2f} s against {fast:.2f} s")
+    if memory_is_known():
+        mine = peak_memory(lambda: ours.fit(X, y))
+        theirs = peak_memory(lambda: peer.fit(X, y))
+        note = f"{mine:.0f} MB against {theirs:.0f} MB"
+        yield Row("  peak memory over scikit-learn's", mine / theirs, "", 0.2, note=note)
+
+
+def memmap_rows(quick: bool, repeats: int) -> Iterator[Row]:
+    """A memory map that need not fit into memory: peak and growth."""
+    largest, d, width = (20_000, 22, 64) if quick else (2_000_000, 22, 512)
+    sizes = np.geomspace(largest / 10, largest, 3).astype(int)
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "X.npy"
+        X = np.lib.format.open_memmap(path, "w+", dtype=np.float32, shape=(largest, d))
+        for start in range(0, largest, 100_000):
+            block = X[start : start + 100_000]
+            block[...] = rng.standard_normal(block.shape, dtype=np.float32)
+        y = np.sin(np.asarray(X[:, 0]))
+        X.flush()
+        mapped = np.load(path, mmap_mode="r")
+        features = RandomFourier(Gaussian(np.sqrt(d)), width, random_state=0)
+        model = KreinRidge(features=features, alpha=1e-4)
+        model.fit(mapped[:1000], y[:1000])
+        if memory_is_known():
+            peak = peak_memory(lambda: model.fit(mapped, y))
+            work = f"fit on a {largest} x {d} float32 memory map, {width} features: peak"
+            yield Row(work, peak, "MB", 800)
+        times = [
+            min(seconds(lambda n=n: model.fit(mapped[:n], y[:n])) for _ in range(2)) for n in sizes
+        ]
+    exponent = float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
+    seen = ", ".join(f"{n}: {t:.2f} s" for n, t in zip(sizes, times, strict=True))
+    yield Row("  time against rows: exponent", exponent, "", 1.05, note=seen)
+
+
+def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
+    """Strings: landmarks against the whole matrix, kernel values included on both sides."""
+    path = find("strings/splice.txt")
+    if path is None:
+        print("splice is not here (set KREIN_DATA): left out.", file=sys.stderr)
+        return
+    lines = [line.split("\t") for line in path.read_text().splitlines()]
+    order = np.random.default_rng(0).permutation(len(lines))[: 400 if quick else None]
+    y = np.array([lines[i][0] for i in order])
+    strings = [lines[i][2] for i in order]
+    n, m = (250, 40) if quick else (2200, 300)
+    kernel = Similarity(EditDistance(), gamma=0.1)
+    features = Nystrom(kernel, m, n_landmarks=m, random_state=0)
+    candidates = 5 if quick else 9
+    alphas = np.geomspace(1e-7, 1e-1, candidates)
+    ours = KreinRidgeClassifier(features=features, alphas=alphas, alpha_neg="equal", random_state=0)
+    scores = {}
+
+    def landmarks() -> None:
+        scores["ours"] = float(np.mean(ours.fit(strings[:n], y[:n]).predict(strings[n:]) == y[n:]))
+
+    def everything() -> None:
+        K = kernel(strings[:n])
+        grid = {"C": np.geomspace(0.1, 1000, candidates)}
+        search = GridSearchCV(SVC(kernel="precomputed"), grid, cv=5).fit(K, y[:n])
+        said = search.predict(kernel(strings[n:], strings[:n]))
+        scores["peer"] = float(np.mean(said == y[n:]))
+
+    slow, fast = best_of(repeats, everything, landmarks)
+    work = f"splice, {n} strings, {m} landmarks: time over a grid search of SVC on the matrix"
+    yield Row(work, fast / slow, "x", 0.2, note=f"{fast:.2f} s against {slow:.2f} s")
+    lost = 100 * (scores["peer"] - scores["ours"])
+    note = f"{scores['ours']:.4f} against {scores['peer']:.4f}"
+    yield Row("  accuracy: points below the grid search", lost, "", 1.0, note=note)
+
+
+PARTS: dict[str, Callable[[bool, int], Iterator[Row]]] = {
+    "svc": svc_rows,
+    "cv": cv_rows,
+    "ridge": ridge_rows,
+    "memmap": memmap_rows,
+    "strings": string_rows,
+}
+
+
+def main(argv: Sequence[str] | None = None) -> list[Row]:
+    parser = arguments(__doc__, PARTS)
+    parser.add_argument("--repeats", type=int, default=3, help="runs of which the best counts")
+    options = parser.parse_args(argv)
+    parts = chosen_parts(parser, options, PARTS)
+    repeats = 1 if options.quick else options.repeats
+    rows = [row for part in parts for row in PARTS[part](options.quick, repeats)]
+    report(rows, options.quick)
+    return rows
+
+
+if __name__ == "__main__":
+    main()

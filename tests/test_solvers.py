@@ -1,0 +1,391 @@
+"""The solvers on statistics, against scikit-learn, cvxpy, grids on the sphere and differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import Ridge as SklearnRidge
+
+from krein.learning import Lasso, LeastSquares, Ridge, VarianceConstrained
+from krein.learning.hinge import NewtonState, SquaredHinge, outputs, warm_start
+from krein.learning.penalties import ConstrainedPenalty, Penalty
+from krein.learning.selection import FoldProblems, best, descend
+from krein.learning.variance import on_sphere
+from krein.streaming import Moments
+
+SIGNS = np.array([1.0, -1, 1, -1, 1])
+
+
+def _data(n=80, p=5, q=1, seed=0):
+    """Correlated features with offsets, targets that depend on them, and weights."""
+    rng = np.random.default_rng(seed)
+    Z = rng.standard_normal((n, p)) @ (np.eye(p) + 0.4 * rng.standard_normal((p, p))) + 0.5
+    Y = Z @ rng.standard_normal((p, q)) + 0.5 * rng.standard_normal((n, q)) + 2
+    return Z, Y, rng.random(n) + 0.1
+
+
+def _problem(Z, Y, weight, fit_intercept=True):
+    return LeastSquares.of(Moments.of(np.hstack([Z, Y]), weight), Y.shape[1], fit_intercept)
+
+
+def _scaled_ridge(Z, Y, weight, alpha, alpha_neg, fit_intercept=True):
+    """scikit-learn's Ridge, in which columns divided by √penalty make two penalties one."""
+    root = np.sqrt(np.where(SIGNS > 0, alpha, alpha_neg))
+    model = SklearnRidge(alpha=weight.sum(), fit_intercept=fit_intercept, solver="svd")
+    return (model.fit(Z / root, Y, weight).coef_.reshape(-1, Z.shape[1]) / root).T
+
+
+def _central(function, settings, step=1e-5):
+    """Derivatives of function(*settings) by the logarithms of the settings."""
+    logs = np.log(settings)
+    moves = step * np.eye(len(logs))
+    change = [function(*np.exp(logs + m)) - function(*np.exp(logs - m)) for m in moves]
+    return np.array(change) / (2 * step)
+
+
+# --------------------------------------------------------------------------------------- ridge
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("penalty", [(0.3, 0.3), (0.01, 2.0), (5.0, 1e-4)])
+def test_ridge_is_the_ridge_of_scikit_learn(penalty, fit_intercept):
+    Z, Y, weight = _data(q=3)
+    mine = Ridge(SIGNS).solve(_problem(Z, Y, weight, fit_intercept), Penalty(*penalty))
+    assert_allclose(mine, _scaled_ridge(Z, Y, weight, *penalty, fit_intercept), rtol=1e-9)
+
+
+def test_ridge_without_the_negative_part_is_clip_and_large_penalties_approach_it():
+    Z, Y, weight = _data(q=2)
+    problem, plus = _problem(Z, Y, weight), SIGNS > 0
+    clip = Ridge(SIGNS).solve(problem, Penalty(0.1, np.inf))
+    assert not clip[~plus].any()
+    model = SklearnRidge(alpha=0.1 * weight.sum()).fit(Z[:, plus], Y, weight)
+    assert_allclose(clip[plus], model.coef_.T, rtol=1e-9)
+    away = [abs(Ridge(SIGNS).solve(problem, Penalty(0.1, a)) - clip).max() for a in (1e4, 1e6, 1e8)]
+    assert_allclose(np.divide(away[:-1], away[1:]), 100, rtol=1e-2)
+    assert away[-1] < 1e-7
+
+
+@pytest.mark.parametrize("n", [80, 4])
+@pytest.mark.parametrize("kind", ["ridge", "indefinite ridge", "lasso"])
+def test_a_path_has_the_solution_of_each_penalty(kind, n):
+    solver = Lasso(SIGNS, tol=1e-12) if kind == "lasso" else Ridge(SIGNS, kind != "ridge")
+    problem = _problem(*_data(n=n, q=2))
+    grid = [Penalty(a, b) for a in (1e-3, 0.1, 5.0) for b in (1e-2, 1.0, np.inf)]
+    if kind == "indefinite ridge":
+        grid = [Penalty(a, a) for a in (0.013, 0.17, 5.0)]
+    path = list(solver.path(problem, grid))
+    assert len(path) == len(grid)
+    for coef, penalty in zip(path, grid, strict=True):
+        alone = solver.solve(problem, penalty)
+        assert_allclose(coef, alone, rtol=0, atol=1e-9 * abs(alone).max())
+
+
+@pytest.mark.parametrize("penalty", [(0.3, 0.3), (0.01, 2.0), (0.2, np.inf)])
+def test_ridge_derivatives_are_those_of_central_differences(penalty):
+    problem = _problem(*_data(q=2))
+    coef, mine = Ridge(SIGNS).derivatives(problem, Penalty(*penalty))
+    assert_allclose(coef, Ridge(SIGNS).solve(problem, Penalty(*penalty)), rtol=1e-12)
+    free = [p for p in penalty if np.isfinite(p)]
+
+    def solve(*settings):
+        return Ridge(SIGNS).solve(problem, Penalty(*settings, *penalty[len(settings) :]))
+
+    assert_allclose(mine[: len(free)], _central(solve, free), rtol=0, atol=1e-8)
+    assert not mine[len(free) :].any()
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.4, 30.0])
+def test_the_indefinite_ridge_is_a_stationary_point(alpha):
+    problem = _problem(*_data(q=2))
+    coef = Ridge(SIGNS, indefinite=True).solve(problem, Penalty(alpha, alpha))
+    gradient = problem.gram @ coef + alpha * SIGNS[:, None] * coef - problem.cross
+    assert_allclose(gradient, 0, atol=1e-11)
+
+
+def test_the_indefinite_ridge_warns_where_alpha_meets_an_eigenvalue():
+    problem = _problem(*_data())
+    roots = -np.linalg.eigvals(SIGNS[:, None] * problem.gram)  # det(G + αM) = det(MG + α)
+    alpha = float(max(roots.real[abs(roots.imag) < 1e-12]))
+    assert alpha > 0
+    with pytest.warns(Warning, match="alpha"):
+        Ridge(SIGNS, indefinite=True).solve(problem, Penalty(alpha, alpha))
+
+
+# --------------------------------------------------------------------------------------- lasso
+
+
+@pytest.mark.parametrize("penalty", [(0.3, 0.3), (2.0, 0.05), (0.01, 1.5)])
+@pytest.mark.parametrize("q", [1, 2])
+def test_lasso_meets_the_conditions_of_a_minimum(penalty, q):
+    problem = _problem(*_data(q=q))
+    coef = Lasso(SIGNS, tol=1e-12).solve(problem, Penalty(*penalty))
+    bound = np.where(SIGNS > 0, *penalty)[:, None] * np.ones(q)
+    slope = 2 * (problem.cross - problem.gram @ coef)
+    used = coef != 0
+    assert_allclose(slope[used], (bound * np.sign(coef))[used], rtol=1e-5)
+    assert (abs(slope[~used]) <= bound[~used] * (1 + 1e-6)).all()
+
+
+def test_lasso_leaves_out_every_feature_at_the_largest_slope_and_not_below():
+    problem = _problem(*_data())
+    largest = 2 * abs(problem.cross).max()
+    assert not Lasso(SIGNS).solve(problem, Penalty(1.001 * largest, 1.001 * largest)).any()
+    below = Lasso(SIGNS).solve(problem, Penalty(0.9 * largest, 0.9 * largest))
+    assert 0 < np.count_nonzero(below) < 5
+    clip = Lasso(SIGNS).solve(problem, Penalty(0.1, np.inf))
+    assert not clip[SIGNS < 0].any()
+    assert clip.any()
+
+
+# ------------------------------------------------------------------------- variance constrained
+
+
+def _sphere(m):
+    """A fine grid of unit vectors, (k, m): spacing 2e-4 on the circle, 1e-2 on the sphere."""
+    if m == 2:
+        t = np.linspace(0, 2 * np.pi, 31416, endpoint=False)
+        return np.column_stack([np.cos(t), np.sin(t)])
+    t, u = np.meshgrid(np.arange(0, 2 * np.pi, 1e-2), np.arange(0, np.pi + 1e-2, 1e-2))
+    return np.column_stack(
+        [(np.cos(t) * np.sin(u)).ravel(), (np.sin(t) * np.sin(u)).ravel(), np.cos(u).ravel()]
+    )
+
+
+SPHERES = {
+    "easy": ([1.0, 3.0], [0.5, -0.7], 1.3),
+    "easy 3-d": ([1.0, 3.0, 0.2], [0.5, -0.7, 0.1], 0.4),
+    "hard": ([1.0, 3.0], [0.0, 0.4], 1.0),
+    "hard 3-d": ([3.0, 0.5, 1.0], [0.3, 0.0, -0.2], 2.0),
+    "nearly hard": ([1.0, 3.0, 2.0], [1e-13, 0.4, 0.1], 1.0),
+    "not hard: the rest is long enough": ([1.0, 3.0], [0.0, 5.0], 1.0),
+    "degenerate": ([1.0, 1.0, 4.0], [0.3, -0.2, 0.5], 1.5),
+    "degenerate and hard": ([1.0, 1.0, 4.0], [0.0, 0.0, 0.5], 1.5),
+    "all equal": ([2.0, 2.0, 2.0], [0.3, -0.2, 0.5], 0.7),
+    "no slope": ([1.0, 3.0, 2.0], [0.0, 0.0, 0.0], 1.0),
+    "negative curvature": ([-1.0, -3.0, 2.0], [0.1, 0.2, -0.5], 1.0),
+    "small sphere": ([1.0, 30.0, 0.0], [4.0, -7.0, 2.0], 1e-6),
+    "large sphere": ([1.0, 3.0, 0.0], [0.4, -0.7, 0.2], 1e5),
+    "wide spectrum": ([1e-8, 1.0, 1e8], [1e-5, -0.7, 30.0], 1.0),
+}
+
+
+@pytest.mark.parametrize("name", SPHERES)
+def test_no_point_of_a_fine_grid_on_the_sphere_is_better(name):
+    c, b, radius = (np.array(v) if isinstance(v, list) else v for v in SPHERES[name])
+    gamma, theta = on_sphere(c, b, radius)
+    assert abs(np.linalg.norm(gamma) / radius - 1) < 1e-10
+    assert theta <= c.min() + 1e-12 * abs(c).max()
+    stationary = (c - theta) * gamma - b
+    assert abs(stationary).max() <= 1e-9 * max(abs(b).max(), abs(c).max() * radius)
+
+    def objective(points):
+        return points**2 @ c - 2 * points @ b
+
+    grid = objective(radius * _sphere(len(c)))
+    scale = radius**2 * abs(c).max() + radius * abs(b).max()
+    assert objective(gamma) <= grid.min() + 1e-12 * scale
+    assert objective(gamma) >= grid.min() - 1e-4 * scale  # half the curvature times spacing²
+
+
+@pytest.mark.parametrize("p", [2, 3])
+@pytest.mark.parametrize("settings", [(0.1, 0.1, 0.5), (0.01, 2.0, 1.2), (3.0, 1e-3, 0.9)])
+def test_no_coefficients_of_that_variance_have_a_smaller_objective(p, settings):
+    Z, Y, weight = _data(p=p, q=2)
+    problem, signs = _problem(Z, Y, weight), SIGNS[:p]
+    coef = VarianceConstrained(signs).solve(problem, ConstrainedPenalty(*settings))
+    penalty = np.where(signs > 0, *settings[:2])
+    directions = _sphere(p)
+    length = np.sqrt(np.einsum("ki,ij,kj->k", directions, problem.gram, directions))
+    for j in range(2):
+        rho = settings[2] * np.sqrt(problem.square[j])
+        assert abs(coef[:, j] @ problem.gram @ coef[:, j] / rho**2 - 1) < 1e-10
+
+        def objective(w, j=j):
+            quadratic = np.einsum("...i,ij,...j", w, problem.gram, w)
+            return quadratic - 2 * w @ problem.cross[:, j] + w**2 @ penalty
+
+        grid = objective(rho * directions / length[:, None])
+        assert objective(coef[:, j]) <= grid.min() + 1e-11
+        assert objective(coef[:, j]) >= grid.min() - 1e-3
+
+
+def test_variance_is_met_with_dependent_features_and_without_the_negative_part():
+    Z, Y, weight = _data()
+    Z[:, 2] = Z[:, 0] + Z[:, 1]
+    problem = _problem(Z, Y, weight)
+    for alpha_neg in (0.5, np.inf):
+        settings = ConstrainedPenalty(0.1, alpha_neg, 0.8)
+        coef = VarianceConstrained(SIGNS).solve(problem, settings)
+        variance = np.cov((Z @ coef)[:, 0], aweights=weight, ddof=0)
+        assert_allclose(variance, 0.64 * problem.square[0], rtol=1e-10)
+        assert np.isinf(alpha_neg) <= (not coef[SIGNS < 0].any())
+
+
+def test_the_radius_of_the_ridge_gives_the_ridge():
+    problem = _problem(*_data())
+    ridge = Ridge(SIGNS).solve(problem, Penalty(0.2, 0.7))
+    radius = float(np.sqrt((ridge * (problem.gram @ ridge)).sum() / problem.square[0]))
+    mine = VarianceConstrained(SIGNS).solve(problem, ConstrainedPenalty(0.2, 0.7, radius))
+    assert_allclose(mine, ridge, rtol=1e-9)
+
+
+@pytest.mark.parametrize("settings", [(0.1, 0.1, 0.5), (0.01, 2.0, 1.1), (0.7, 0.02, 0.9)])
+def test_variance_constrained_derivatives_are_those_of_central_differences(settings):
+    problem, solver = _problem(*_data(q=2)), VarianceConstrained(SIGNS)
+    coef, mine = solver.derivatives(problem, ConstrainedPenalty(*settings))
+    grid = [ConstrainedPenalty(*settings), ConstrainedPenalty(1.0, np.inf, 0.3)]
+    for alone, other in zip(grid, solver.path(problem, grid), strict=True):
+        assert_allclose(solver.solve(problem, alone), other, rtol=1e-9)
+    assert_allclose(coef, solver.solve(problem, ConstrainedPenalty(*settings)), rtol=1e-10)
+    numeric = _central(lambda *s: solver.solve(problem, ConstrainedPenalty(*s)), settings)
+    assert_allclose(mine, numeric, rtol=0, atol=1e-7 * abs(numeric).max())
+
+
+# ---------------------------------------------------------------------------------- squared hinge
+
+
+class _Rows:
+    """Features in memory, walked in blocks."""
+
+    def __init__(self, Z, n_blocks=1):
+        self.Z, self.n_blocks = Z, n_blocks
+        self.n_rows, self.width = Z.shape
+
+    def __iter__(self):
+        for part in np.array_split(np.arange(self.n_rows), self.n_blocks):
+            rows = slice(part[0], part[-1] + 1)
+            yield rows, self.Z[rows]
+
+
+def _classes(n=80):
+    Z, Y, weight = _data(n)
+    weight[::9] = 0
+    return Z, np.where(Y[:, 0] > np.median(Y), 1.0, -1.0), weight
+
+
+def _hinge(Z, y, weight, penalty, n_blocks=1, fit_intercept=True, **options):
+    rows = _Rows(Z, n_blocks)
+    solver = SquaredHinge(SIGNS, fit_intercept, **{"tol": 1e-12, **options})
+    return rows, solver, solver.solve(rows, y, weight, Penalty(*penalty), NewtonState.zero(rows))
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("penalty", [(0.1, 0.1), (1e-3, 0.5), (2.0, 1e-2), (0.05, np.inf)])
+def test_squared_hinge_is_the_optimum_of_cvxpy(penalty, fit_intercept):
+    cvxpy = pytest.importorskip("cvxpy")
+    Z, y, weight = _classes()
+    _, _, state = _hinge(Z, y, weight, penalty, fit_intercept=fit_intercept)
+    used = (SIGNS > 0) | np.isfinite(penalty[1])
+    diagonal = np.where(SIGNS > 0, *penalty)[used]
+    w, b = cvxpy.Variable(used.sum()), cvxpy.Variable() if fit_intercept else 0.0
+    loss = cvxpy.square(cvxpy.pos(1 - cvxpy.multiply(y, Z[:, used] @ w + b)))
+    objective = weight @ loss / weight.sum() + diagonal @ cvxpy.square(w)
+    exact = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
+    value = cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver="CLARABEL", **exact)
+    assert_allclose(state.objective, value, rtol=1e-8)
+    assert_allclose(state.coef[:-1][used], w.value, rtol=0, atol=1e-5)
+    assert not state.coef[:-1][~used].any()
+    assert_allclose(state.coef[-1], b.value if fit_intercept else 0, rtol=0, atol=1e-5)
+    assert state.converged
+    assert 0 < state.n_iter <= 20
+
+
+@pytest.mark.parametrize("n_blocks", [1, 7, 80])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_gradient_vanishes_at_the_squared_hinge_solution(n_blocks, fit_intercept):
+    Z, y, weight = _classes()
+    rows, _, state = _hinge(Z, y, weight, (0.02, 0.3), n_blocks, fit_intercept)
+    f = Z @ state.coef[:-1] + state.coef[-1]
+    assert_allclose(state.outputs, f, rtol=0, atol=1e-11)
+    assert_allclose(outputs(rows, state.coef), f, rtol=0, atol=1e-11)
+    slope = weight * np.minimum(0, y * f - 1) * y / weight.sum()
+    assert_allclose(Z.T @ slope + np.where(SIGNS > 0, 0.02, 0.3) * state.coef[:-1], 0, atol=1e-10)
+    assert abs(slope.sum()) < 1e-10 or not fit_intercept
+    assert (state.coef[-1] == 0) is not fit_intercept
+
+
+def test_squared_hinge_goes_on_from_any_state_to_the_same_solution(rng):
+    Z, y, weight = _classes()
+    rows, solver, cold = _hinge(Z, y, weight, (0.02, 0.3))
+    penalty = Penalty(0.02, 0.3)
+    other = solver.solve(rows, -y, rng.random(len(y)), Penalty(1.0, 1e-3), NewtonState.zero(rows))
+    random = NewtonState.at(rows, rng.standard_normal(6))
+    warm = warm_start(solver, rows, y, weight, penalty, rng.random(len(y)))
+    for state in (other, random, warm):
+        again = solver.solve(rows, y, weight, penalty, state)
+        assert again is state
+        assert_allclose(again.coef, cold.coef, rtol=0, atol=1e-10)
+        assert_allclose(again.objective, cold.objective, rtol=1e-12)
+
+
+def test_squared_hinge_stops_at_max_iter_with_a_lower_objective():
+    Z, y, weight = _classes()
+    _, _, state = _hinge(Z, y, weight, (1e-3, 1e-3), max_iter=1)
+    assert state.n_iter == 1
+    assert not state.converged
+    assert state.objective < 1  # that of w = 0
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("penalty", [(0.1, 0.1), (1e-3, 0.5), (2.0, 1e-2)])
+def test_squared_hinge_derivatives_are_those_of_central_differences(penalty, fit_intercept):
+    Z, y, weight = _classes()
+    rows, solver, state = _hinge(Z, y, weight, penalty, fit_intercept=fit_intercept)
+    mine = solver.derivatives(rows, weight, y, Penalty(*penalty), state)
+    numeric = _central(
+        lambda *s: _hinge(Z, y, weight, s, fit_intercept=fit_intercept)[2].coef, penalty
+    )
+    assert mine.shape == (2, 6)
+    assert_allclose(mine, numeric, rtol=0, atol=1e-6 * abs(numeric).max())
+
+
+# ------------------------------------------------------------------------------------- selection
+
+
+@pytest.mark.parametrize(
+    ("solver", "kind", "settings"),
+    [
+        (Ridge(SIGNS), Penalty, (0.02, 0.7)),
+        (VarianceConstrained(SIGNS), ConstrainedPenalty, (0.02, 0.7, 0.9)),
+    ],
+)
+def test_the_gradient_of_the_folds_loss_is_that_of_central_differences(solver, kind, settings):
+    Z, Y, weight = _data(q=2)
+    parts = [Moments.of(np.hstack([Z, Y])[k::4], weight[k::4]) for k in range(4)]
+    problems = FoldProblems.of([*parts, Moments.zero(7)], 2, True)
+    loss, mine = problems.loss_and_gradient(solver, kind(*settings))
+    assert_allclose(loss, problems.losses(solver, [kind(*settings)])[0], rtol=1e-12)
+    numeric = _central(lambda *s: problems.losses(solver, [kind(*s)])[0], settings)
+    assert_allclose(mine, numeric, rtol=0, atol=1e-6 * abs(numeric).max())
+
+
+def test_the_best_is_the_smallest_loss_then_the_smallest_tie_then_the_first():
+    losses = np.array([3.0, 1, 1, 1, 2])
+    assert best(losses) == 1
+    assert best(losses, np.array([0, 5, 4, 4, 0])) == 2
+    assert best(losses, np.array([0, 5, 5, 5, 0]), np.array([9, 3, 2, 1, 0])) == 3
+
+
+def test_descent_finds_the_minimum_within_its_bounds():
+    centre = np.log([0.3, 50.0])
+
+    def bowl(logs):
+        return float(((logs - centre) ** 2).sum()), 2 * (logs - centre)
+
+    box = np.array([1e-3, 1e-3]), np.array([1e3, 10.0])
+    settings, loss, n_evaluations = descend(bowl, np.array([5.0, 0.1]), *box)
+    assert_allclose(settings, [0.3, 10.0], rtol=1e-4)
+    assert_allclose(loss, np.log(5) ** 2, rtol=1e-6)
+    assert n_evaluations > 0
+
+
+def test_descent_along_a_wrong_gradient_does_not_end_above_its_start():
+    def misleading(logs):
+        return float((logs**2).sum()), -2 * logs
+
+    start = np.exp([0.5, -0.5])
+    settings, loss, _ = descend(misleading, start, np.full(2, 0.05), np.full(2, 20.0))
+    assert loss <= 0.5
+    assert_allclose(misleading(np.log(settings))[0], loss, rtol=1e-12)

@@ -1,0 +1,397 @@
+"""One model whatever holds the data: blocks, files, memory maps, arrays, several calls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from krein import (
+    KreinClassifier,
+    KreinRidge,
+    KreinRidgeClassifier,
+    KreinSVC,
+    Nystrom,
+    RandomFourier,
+    VarianceConstrainedClassifier,
+    VarianceConstrainedRegressor,
+)
+from krein.estimators import _data
+from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
+from krein.streaming import InMemory, Moments, Reservoir
+
+N, D = 300, 4
+
+
+def _data_set(n):
+    """Multiples of 1/64, which every text format writes exactly; some zeros, some equal rows."""
+    rng = np.random.default_rng(7)
+    X = np.round(64 * rng.normal(size=(n, D))) / 64
+    X[rng.random((n, D)) < 0.2] = 0.0
+    X[-20:] = X[:20]
+    signal = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])
+    values = np.round(64 * (signal + 0.3 * rng.normal(size=n))) / 64 + 5.0
+    labels = np.digitize(signal + 0.3 * rng.normal(size=n), [-0.6, 0.6]).astype(float)
+    return X, values, labels
+
+
+X, VALUES, LABELS = _data_set(N)
+WEIGHTS = np.random.default_rng(8).integers(0, 4, N) / 2.0
+T = np.round(64 * np.random.default_rng(9).normal(size=(50, D))) / 64
+
+MAPS = {
+    "nystrom": {"kernel": DeltaGaussian(1.0, 5.0), "n_components": 20, "random_state": 0},
+    "fourier": {"features": RandomFourier(DeltaGaussian(1.0, 5.0), 32, random_state=0)},
+    "pipeline": {
+        "features": make_pipeline(StandardScaler(), Nystrom(Gaussian(1.5), 20, random_state=0)),
+        "random_state": 0,
+    },
+}
+FIXED = {"alpha": 1e-3, "alpha_neg": 1e-2}
+LEARNERS = {
+    "ridge": (KreinRidge, FIXED),
+    "ridge_classifier": (KreinRidgeClassifier, FIXED),
+    "variance": (VarianceConstrainedRegressor, {**FIXED, "radius": 0.8}),
+    "svc": (KreinSVC, {**FIXED, "tol": 1e-12}),
+}
+GRID = {"alphas": [1e-4, 1e-2], "alphas_neg": [1e-4, 1e-1]}
+TUNED = {
+    "ridge": (KreinRidge, GRID),
+    "ridge_classifier": (KreinRidgeClassifier, GRID),
+    "variance": (VarianceConstrainedRegressor, GRID),
+    "svc": (KreinSVC, {**GRID, "tol": 1e-12}),
+}
+
+
+def _target(learner):
+    return VALUES if learner in ("ridge", "variance") else LABELS
+
+
+def _make(learner, features="nystrom", table=LEARNERS):
+    made, settings = table[learner]
+    return clone(made(**settings, **MAPS[features]))
+
+
+class Restarting:
+    """Blocks without a length, from the beginning in every pass."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+
+    def __iter__(self):
+        return (block for block in self.blocks)
+
+
+def _blocks(n_blocks, *parts):
+    pieces = (np.array_split(part, n_blocks) for part in parts)
+    return list(zip(*pieces, strict=True))
+
+
+def _csv(path, y, weight=None):
+    columns = [X, y] if weight is None else [X, weight, y]
+    np.savetxt(path, np.column_stack(columns), delimiter=",", fmt="%.17g")
+    return path
+
+
+def _parquet(path, y):
+    pytest.importorskip("pyarrow")
+    import pyarrow
+    import pyarrow.parquet
+
+    columns = {f"x{j}": X[:, j] for j in range(D)} | {"y": y}
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=64)
+    return path
+
+
+def _npz(path, y):
+    np.savez_compressed(path, X=X, y=y)
+    return path
+
+
+def _libsvm(path, y):
+    dump_svmlight_file(X, y, str(path), zero_based=False)
+    return path
+
+
+def _mapped(path):
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+CONTAINERS = {
+    "1 block": lambda y, p: (_blocks(1, X, y),),
+    "7 blocks": lambda y, p: (_blocks(7, X, y),),
+    "300 blocks": lambda y, p: (_blocks(300, X, y),),
+    "a callable": lambda y, p: (lambda: iter(_blocks(7, X, y)),),
+    "an object": lambda y, p: (Restarting(_blocks(7, X, y)),),
+    "a container": lambda y, p: (InMemory(X, y, rows=37),),
+    "npy": lambda y, p: (_mapped(p / "X.npy") is None or p / "X.npy", y),
+    "npz": lambda y, p: (_npz(p / "d.npz", y),),
+    "csv": lambda y, p: (str(_csv(p / "d.csv", y)),),
+    "parquet": lambda y, p: (_parquet(p / "d.parquet", y),),
+    "libsvm": lambda y, p: (_libsvm(p / "d.svm", y),),
+    "memmap": lambda y, p: (_mapped(p / "m.npy"), y),
+    "csr": lambda y, p: (sparse.csr_array(X), y),
+    "csr blocks": lambda y, p: ([(sparse.csr_array(A), b) for A, b in _blocks(7, X, y)],),
+    "lists": lambda y, p: (X.tolist(), y.tolist()),
+}
+SPARSE = ("csr", "csr blocks", "libsvm")  # which StandardScaler does not centre
+CASES = [(f, c) for f in MAPS for c in CONTAINERS if f != "pipeline" or c not in SPARSE]
+
+
+def _assert_same_model(model, other, rtol=1e-10):
+    for name in ("coef_", "intercept_"):
+        mine, theirs = np.asarray(getattr(model, name)), np.asarray(getattr(other, name))
+        assert mine.shape == theirs.shape
+        assert np.linalg.norm(mine - theirs) <= rtol * np.linalg.norm(theirs), name
+    if hasattr(other, "classes_"):
+        np.testing.assert_array_equal(model.classes_, other.classes_)
+
+
+def _output(model, rows=T):
+    return getattr(model, "decision_function", model.predict)(rows)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """Fitted on the array, one per learner and map."""
+    made = {}
+
+    def fitted(learner, features):
+        if (learner, features) not in made:
+            model = _make(learner, features)
+            made[learner, features] = model.fit(X, _target(learner))
+        return made[learner, features]
+
+    return fitted
+
+
+@pytest.mark.parametrize(("features", "container"), CASES)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_the_container_changes_no_coefficient(learner, features, container, reference, tmp_path):
+    arguments = CONTAINERS[container](_target(learner), tmp_path)
+    model = _make(learner, features).fit(*arguments)
+    expected = reference(learner, features)
+    _assert_same_model(model, expected)
+    np.testing.assert_allclose(_output(model), _output(expected), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("container", ["300 blocks", "csv", "csr", "memmap"])
+@pytest.mark.parametrize("learner", TUNED)
+def test_the_container_changes_no_tuned_penalty(learner, container, tmp_path):
+    y = _target(learner)
+    expected = _make(learner, table=TUNED).fit(X, y)
+    model = _make(learner, table=TUNED).fit(*CONTAINERS[container](y, tmp_path))
+    assert model.alpha_ == pytest.approx(expected.alpha_, rel=1e-10)
+    assert model.alpha_neg_ == pytest.approx(expected.alpha_neg_, rel=1e-10)
+    _assert_same_model(model, expected)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("container", ["7 blocks", "a callable", "csv", "npz", "libsvm"])
+def test_predictions_on_a_stream_are_those_on_the_array(learner, container, reference, tmp_path):
+    model = reference(learner, "nystrom")
+    (stream,) = CONTAINERS[container](_target(learner), tmp_path)
+    np.testing.assert_allclose(model.predict(stream), model.predict(X), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("learner", ["ridge", "svc"])
+def test_predictions_need_no_targets(learner, reference, tmp_path):
+    model = reference(learner, "fourier")
+    np.save(tmp_path / "T.npy", T)
+    for rows in (np.array_split(T, 3), lambda: iter(np.array_split(T, 3)), tmp_path / "T.npy"):
+        source = Restarting([(block,) for block in rows]) if isinstance(rows, list) else rows
+        np.testing.assert_allclose(_output(model, source), _output(model), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("features", MAPS)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_weights_in_blocks_are_the_weights_of_the_array(learner, features, tmp_path):
+    y = _target(learner)
+    expected = _make(learner, features).fit(X, y, sample_weight=WEIGHTS)
+    plain = _make(learner, features).fit(X, y)
+    assert np.abs(_output(expected) - _output(plain)).max() > 1e-3  # weights are seen at all
+    np.savez(tmp_path / "d.npz", X=X, y=y, sample_weight=WEIGHTS)
+    for stream in (_blocks(7, X, y, WEIGHTS), tmp_path / "d.npz"):
+        _assert_same_model(_make(learner, features).fit(stream), expected)
+    path = _csv(tmp_path / "d.csv", y, WEIGHTS)
+    model = _make(learner, features).fit(path, y=-1, sample_weight=-2)
+    _assert_same_model(model, expected)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_row_permutations_across_blocks_change_no_prediction(learner, reference):
+    order = np.random.default_rng(3).permutation(N)
+    y = _target(learner)
+    model = _make(learner).fit(_blocks(7, X[order], y[order]))
+    expected = _output(reference(learner, "nystrom"))
+    np.testing.assert_allclose(_output(model), expected, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("features", ["nystrom", "pipeline"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_more_rows_than_the_map_takes(learner, features, monkeypatch, tmp_path):
+    """The rows for the map are drawn by content, wherever and in whatever order they come."""
+    monkeypatch.setattr(_data, "MAP_ROWS", 1000)
+    many, *targets = _data_set(1600)
+    y = targets[learner in ("ridge_classifier", "svc")]
+    np.save(tmp_path / "X.npy", many)
+    np.savetxt(tmp_path / "d.csv", np.column_stack([many, y]), delimiter=",", fmt="%.17g")
+    order = np.random.default_rng(4).permutation(len(y))
+    expected = _make(learner, features).fit(many, y)
+    if features == "pipeline":
+        assert expected.features_[0].n_samples_seen_ <= 1000
+    for same in (
+        (_blocks(7, many, y),),
+        (tmp_path / "d.csv",),
+        (np.load(tmp_path / "X.npy", mmap_mode="r"), y),
+        (many[order], y[order]),
+        (_blocks(11, many[order], y[order]),),
+        *([(sparse.csr_array(many), y)] if features == "nystrom" else []),
+    ):
+        _assert_same_model(_make(learner, features).fit(*same), expected)
+
+
+def test_a_seeded_map_makes_the_fit_repeatable():
+    model = _make("ridge", "pipeline").set_params(random_state=None)
+    first, second = clone(model).fit(X, VALUES), clone(model).fit(X, VALUES)
+    np.testing.assert_array_equal(_output(first), _output(second))
+
+
+# --- partial_fit ---------------------------------------------------------------------------------
+
+ROWLESS = {  # maps that any rows leave as they are
+    "fourier": RandomFourier(Gaussian(1.5), 32, random_state=0),
+    "nystrom": Nystrom(DeltaGaussian(1.0, 5.0), 12, landmarks=X[:12], core="inverse"),
+}
+PARTIAL = {
+    "ridge": KreinRidge(**FIXED),
+    "ridge_classifier": KreinRidgeClassifier(**FIXED),
+    "no_intercept": KreinRidge(alpha=1e-3, fit_intercept=False),
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("features", ROWLESS)
+@pytest.mark.parametrize("learner", PARTIAL)
+def test_several_calls_of_partial_fit_are_one_fit(learner, features, weighted):
+    y = LABELS if learner == "ridge_classifier" else VALUES
+    model = clone(PARTIAL[learner]).set_params(features=ROWLESS[features])
+    weight = WEIGHTS if weighted else np.ones(N)
+    expected = clone(model).fit(X, y, sample_weight=weight)
+    for A, b, w in _blocks(5, X, y, weight):
+        assert model.partial_fit(A, b, sample_weight=w if weighted else None) is model
+    _assert_same_model(model, expected)
+    np.testing.assert_allclose(_output(model), _output(expected), rtol=1e-9, atol=1e-9)
+
+
+def test_partial_fit_takes_streams():
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"])
+    expected = clone(model).fit(X, VALUES)
+    model.partial_fit(_blocks(4, X[:100], VALUES[:100])).partial_fit(X[100:], VALUES[100:])
+    _assert_same_model(model, expected)
+
+
+def test_partial_fit_after_fit_learns_from_more_rows():
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).fit(X[:100], VALUES[:100])
+    model.partial_fit(X[100:], VALUES[100:])
+    whole = clone(model).fit(X, VALUES)
+    _assert_same_model(model, whole)
+
+
+def test_fit_forgets_what_partial_fit_saw():
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"])
+    expected = clone(model).fit(X[100:], VALUES[100:])
+    model.partial_fit(X[:100], VALUES[:100]).fit(X[100:], VALUES[100:])
+    _assert_same_model(model, expected)
+
+
+def test_classes_may_come_later_if_they_are_announced():
+    model = KreinRidgeClassifier(**FIXED, features=ROWLESS["fourier"])
+    expected = clone(model).fit(X, LABELS)
+    order = np.argsort(LABELS, kind="stable")
+    first, rest = order[: N // 3], order[N // 3 :]
+    assert len(np.unique(LABELS[first])) < 3
+    model.partial_fit(X[first], LABELS[first], classes=[2.0, 0.0, 1.0])
+    model.partial_fit(X[rest], LABELS[rest])
+    _assert_same_model(model, expected)
+
+
+def test_a_label_unseen_in_partial_fit_is_named_and_leaves_the_model_as_it_was():
+    model = KreinRidgeClassifier(**FIXED, features=ROWLESS["fourier"])
+    seen = LABELS < 2
+    model.partial_fit(X[seen], LABELS[seen])
+    before = model.coef_.copy(), model.predict(T)
+    with pytest.raises(ValueError, match=r"(?s)2(\.0)?.*classes"):
+        model.partial_fit(X, LABELS)
+    np.testing.assert_array_equal(model.coef_, before[0])
+    np.testing.assert_array_equal(model.predict(T), before[1])
+    again = clone(model).partial_fit(X[seen], LABELS[seen]).partial_fit(X[seen], LABELS[seen])
+    model.partial_fit(X[seen], LABELS[seen])
+    _assert_same_model(model, again)
+
+
+def test_a_bad_block_in_partial_fit_is_not_counted_in_part():
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).partial_fit(X[:100], VALUES[:100])
+    expected = clone(model).partial_fit(X[:100], VALUES[:100]).partial_fit(X[200:], VALUES[200:])
+    bad = [(X[100:150], VALUES[100:150]), (np.full((3, D), np.nan), np.ones(3))]
+    with pytest.raises(ValueError, match="nan"):
+        model.partial_fit(bad)
+    model.partial_fit(X[200:], VALUES[200:])
+    _assert_same_model(model, expected)
+
+
+def test_a_bad_first_call_leaves_nothing_fitted():
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"])
+    with pytest.raises(ValueError, match="nan"):
+        model.partial_fit(np.full((5, D), np.nan), np.ones(5))
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+
+
+@pytest.mark.parametrize("alpha", [1e-3, "cv", "gradient"])
+def test_one_call_of_partial_fit_is_fit(alpha):
+    model = KreinRidge(alpha=alpha, features=ROWLESS["fourier"], random_state=0)
+    _assert_same_model(clone(model).partial_fit(X, VALUES), model.fit(X, VALUES))
+
+
+# --- objects and whole estimators ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", [KreinRidgeClassifier, KreinSVC, VarianceConstrainedClassifier])
+def test_blocks_of_objects_are_a_list_of_objects(made):
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abc"), rng.integers(3, 9))) for _ in range(60)]
+    labels = np.array(["many" if w.count("a") > 1 else "few" for w in words])
+    settings = {"alpha": 1e-2, "random_state": 0, "kernel": Similarity(EditDistance(), gamma=0.3)}
+    expected = made(n_components=10, **settings).fit(words, labels)
+    cuts = [(words[i : i + 13], labels[i : i + 13]) for i in range(0, 60, 13)]
+    for stream in (lambda: iter(cuts), Restarting(cuts)):
+        model = made(n_components=10, **settings).fit(stream)
+        _assert_same_model(model, expected)
+    np.testing.assert_array_equal(
+        model.predict(lambda: (b[:1] for b in cuts)), model.predict(words)
+    )
+
+
+def test_the_automatic_learner_takes_a_stream(tmp_path):
+    y = (LABELS > 0).astype(float)
+    expected = KreinClassifier(Gaussian(1.5), 10, random_state=0).fit(X, y)
+    for arguments in (CONTAINERS["7 blocks"](y, tmp_path), CONTAINERS["csv"](y, tmp_path)):
+        model = KreinClassifier(Gaussian(1.5), 10, random_state=0).fit(*arguments)
+        assert model.report_.reason == expected.report_.reason
+        np.testing.assert_array_equal(model.predict(T), expected.predict(T))
+
+
+def test_statistics_of_other_widths_do_not_merge():
+    with pytest.raises(ValueError, match=r"4 columns.*2"):
+        Moments.of(X).merge(Moments.of(X[:, :2]))
+    whole, narrow = (Reservoir.zero(5, 0).update(rows) for rows in (X, X[:, :2]))
+    with pytest.raises(ValueError, match=r"width 4.*width 2"):
+        whole.merge(narrow)
