@@ -35,6 +35,7 @@ from ..streaming import (
 )
 from ..streaming.containers import _is_block
 from ._data import Data, Piece, Survey, survey
+from ._progress import Progressing, with_callbacks
 
 Array = NDArray[np.floating]
 
@@ -42,7 +43,7 @@ Array = NDArray[np.floating]
 FEATURE_BYTES = 2**25
 
 
-class KreinLearner(BaseEstimator):
+class KreinLearner(Progressing, BaseEstimator):
     """Base of the learners ``f(x) = wᵀZ(x) + b``.
 
     A learner never sees X. It opens the data as a container, fits the map Z on a sample of distinct
@@ -66,6 +67,7 @@ class KreinLearner(BaseEstimator):
     }
     _classifies = False
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from the data.
@@ -82,15 +84,18 @@ class KreinLearner(BaseEstimator):
         -------
         self
         """
-        with all_or_nothing(self):
+        with self._reporting(n_stages=3), all_or_nothing(self):
             rng = as_generator(self.random_state)
             key = self._key(rng)
-            data = self._open(X, y, sample_weight)
-            seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
-            self._prepare(seen)
-            self._fit_features(seen, rng)
-            self._columns = data.columns
-            self._learn(data, seen)
+            with self._stage("first look"):
+                data = self._open(X, y, sample_weight)
+                seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
+                self._prepare(seen)
+            with self._stage("features"):
+                self._fit_features(seen, rng)
+                self._columns = data.columns
+            with self._stage("learning"):
+                self._learn(data, seen)
         return self
 
     def _key(self, rng: np.random.Generator) -> int:
@@ -144,18 +149,11 @@ class KreinLearner(BaseEstimator):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but y is None.")
         return np.asarray(y)
 
-    def _default_kernel(self, sample: Any) -> Any:
-        """The kernel, or a Gaussian as wide as the data: σ² = d · var / 2, gamma="scale"."""
-        if self.kernel is not None:
-            return self.kernel
-        dense = sample.toarray() if sparse.issparse(sample) else np.asarray(sample)
-        variance = float(dense.var(dtype=float)) or 1.0
-        return Gaussian(np.sqrt(dense.shape[1] * variance / 2))
-
     def _map(self, sample: Any) -> Any:
         """The map that is fitted, a copy."""
         if self.features is None:
-            return Nystrom(self._default_kernel(sample), self.n_components)
+            kernel = scaled_gaussian(sample) if self.kernel is None else self.kernel
+            return Nystrom(kernel, self.n_components)
         if not hasattr(self.features, "transform") or isinstance(self.features, type):
             raise ValueError(
                 f"{type(self).__name__} needs features to be a transformer, e.g. "
@@ -324,7 +322,7 @@ class Classifying(ClassifierMixin):
         if len(seen.labels) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes, but all rows of positive "
-                f"weight have one class: {seen.labels[0]!r}."
+                f"weight have one class: {seen.labels.tolist()[0]!r}."
             )
         self._class_weights = self._weights_of_classes(seen.labels, seen.label_weights)
         self._single = len(seen.labels) == 2
@@ -380,6 +378,13 @@ def _is_stream(X: Any) -> bool:
     if isinstance(X, list):
         return any(map(_is_block, X[:1]))
     return callable(X) or hasattr(X, "__iter__")
+
+
+def scaled_gaussian(X: Any) -> Gaussian:
+    """A Gaussian as wide as the data, σ² = d · var / 2: scikit-learn's ``gamma="scale"``."""
+    dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
+    variance = float(dense.var(dtype=float)) if dense.size else 0.0
+    return Gaussian(np.sqrt(dense.shape[-1] * (variance or 1.0) / 2))
 
 
 def _seed(features: Any, rng: np.random.Generator) -> None:

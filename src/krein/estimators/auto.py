@@ -18,7 +18,8 @@ from .._validation import all_or_nothing, as_generator
 from ..features import Nystrom, RandomFourier
 from ..kernels import Kernel
 from ..measures import InfiniteMassError
-from ._base import _is_stream
+from ._base import _is_stream, scaled_gaussian
+from ._progress import Progressing, with_callbacks
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
 from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
@@ -29,6 +30,8 @@ WIDTHS = (25, 100, 300)
 WHOLE = 1500
 # From this many rows on, features that need no landmarks are tried too.
 MANY = 5000
+# So many of the maps that are best for the first learner are tried with the others.
+GOOD_MAPS = 2
 
 
 @dataclass
@@ -83,7 +86,7 @@ class Report:
         return "\n".join([*lines, self.reason])
 
 
-class _Auto(BaseEstimator):
+class _Auto(Progressing, BaseEstimator):
     """Fit learners with tuned penalties on several maps and keep the best of cross-validation."""
 
     _parameter_constraints = {
@@ -116,11 +119,11 @@ class _Auto(BaseEstimator):
     def _learners(self) -> dict[str, type]:
         raise TypeError(f"{type(self).__name__} must define _learners.")
 
-    def _score(self, learner: Any) -> tuple[float, float]:
-        """What decides, and what decides among equals."""
-        losses = learner.cv_results_["squared_error"]
-        return float(np.min(losses)), 0.0
+    def _score(self, learner: Any) -> float:
+        """The cross-validated loss of the penalties that the learner chose."""
+        return float(np.min(learner.cv_results_["squared_error"]))
 
+    @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Try, compare and keep the best.
@@ -129,74 +132,91 @@ class _Auto(BaseEstimator):
         ----------
         X, y, sample_weight : as in `KreinRidge.fit`
         """
-        with all_or_nothing(self):
+        with self._reporting(n_stages=None), all_or_nothing(self):
             self._fit(X, y, sample_weight)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         if y is None and not _is_stream(X):
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but y is None.")
-        begin = time.perf_counter()
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
         seed = int(as_generator(self.random_state).integers(2**31))
-        report = Report(self._criterion)
-        best: tuple[float, float] = (np.inf, np.inf)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else MANY
-        spent: dict[str, float] = {}
-        for name, width, features in self._maps(n_rows, seed):
-            for kind, learner in self._learners().items():
-                used = time.perf_counter() - begin
-                expected = spent.get(kind, 0.0)
-                limit = np.inf if self.max_seconds is None else self.max_seconds
-                if report.trials and used + expected > limit:
-                    note = f"left out: {used:.1f} s of {limit:g} s are used"
-                    report.trials.append(Trial(name, kind, width, np.inf, 0.0, note))
-                    continue
-                start = time.perf_counter()
-                model = learner(
-                    self.kernel, features=features, cv=self.cv, alpha="cv", random_state=seed
-                )
-                try:
-                    model.fit(X, y, sample_weight)
-                except InfiniteMassError as error:
-                    note = str(error).split(":")[0]
-                    report.trials.append(Trial(name, kind, width, np.inf, 0.0, note))
-                    break
-                except ValueError as error:
-                    # The user knows this class, not the one that it tries.
-                    said = str(error).replace(learner.__name__, type(self).__name__)
-                    raise type(error)(said) from error
-                score = self._score(model)
-                spent[kind] = time.perf_counter() - start
-                width_found = int(np.shape(model.coef_)[-1])
-                report.trials.append(Trial(name, kind, width_found, score[0], spent[kind]))
-                if score < best:
-                    best, self.best_estimator_ = score, model
-                    report.chosen = len(report.trials) - 1
-        chosen = report.trials[report.chosen]
-        report.reason = (
+        self.report_ = Report(self._criterion)
+        self._best, self._begin = np.inf, time.perf_counter()
+        first, *others = self._learners()
+        # The cheapest learner looks for good maps, the others are tried on those.
+        scores: list[tuple[float, int, Any]] = []
+        for candidate in self._maps(X, seed):
+            score = self._try(first, candidate, seed, X, y, sample_weight)
+            scores.append((score, len(scores), candidate))
+        for _, _, candidate in sorted(scores, key=lambda entry: entry[:2])[:GOOD_MAPS]:
+            for kind in others:
+                self._try(kind, candidate, seed, X, y, sample_weight)
+        del self._best, self._begin
+        chosen = self.report_.trials[self.report_.chosen]
+        self.report_.reason = (
             f"Chosen: {chosen.learner} on {chosen.features} features of width {chosen.width}, with "
-            f"the smallest {self._criterion} of {self.cv}-fold cross-validation"
-            f"{' (the first of equals)' if self._ties(report) else ''}."
+            f"the smallest {self._criterion} of {self._n_folds}-fold cross-validation"
+            f"{' (the first of equals)' if self._ties(self.report_) else ''}."
         )
-        self.report_ = report
-        if hasattr(self.best_estimator_, "n_features_in_"):
-            self.n_features_in_ = self.best_estimator_.n_features_in_
-        if hasattr(self.best_estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
+
+    @property
+    def _n_folds(self) -> Any:
+        return self.cv if isinstance(self.cv, Integral) else "given"
+
+    def _try(
+        self, kind: str, candidate: tuple[str, int, Any], seed: int, X: Any, y: Any, weight: Any
+    ) -> float:
+        """Fit one learner on one map, note how it went and return its loss."""
+        name, width, features = candidate
+        trials, learner = self.report_.trials, self._learners()[kind]
+        used = time.perf_counter() - self._begin
+        expected = max((t.seconds for t in trials if t.learner == kind), default=0.0)
+        limit = np.inf if self.max_seconds is None else self.max_seconds
+        if trials and used + expected > limit:
+            note = f"left out: {used:.1f} s of {limit:g} s are used"
+            trials.append(Trial(name, kind, width, np.inf, 0.0, note))
+            return np.inf
+        start = time.perf_counter()
+        model = learner(features=features, cv=self.cv, alpha="cv", random_state=seed)
+        try:
+            with self._stage(f"{kind}, {name}, width {width}"):
+                model.fit(X, y, weight)
+        except InfiniteMassError as error:
+            note = str(error).split(":")[0]
+            trials.append(Trial(name, kind, width, np.inf, 0.0, note))
+            return np.inf
+        except ValueError as error:
+            # The user knows this class, not the one that it tries.
+            said = str(error).replace(learner.__name__, type(self).__name__)
+            raise type(error)(said) from error
+        score, seconds = self._score(model), time.perf_counter() - start
+        trials.append(Trial(name, kind, int(np.shape(model.coef_)[-1]), score, seconds))
+        if score < self._best:
+            self._best, self.best_estimator_ = score, model
+            self.report_.chosen = len(trials) - 1
+        return score
 
     @staticmethod
     def _ties(report: Report) -> bool:
         scores = [trial.score for trial in report.trials]
         return scores.count(scores[report.chosen]) > 1
 
-    def _maps(self, n_rows: int, seed: int) -> Iterator[tuple[str, int, Any]]:
+    def _maps(self, X: Any, seed: int) -> Iterator[tuple[str, int, Any]]:
         """Maps to try, cheap ones first, within the memory that is allowed."""
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else MANY
+        kernel = self.kernel
+        if kernel is None and not _is_stream(X):
+            kernel = scaled_gaussian(X)
         limit = self.max_megabytes * 2**20
         if self.n_components != "auto":
             widths: list[int] = [int(self.n_components)]
         else:
             widths = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
-        kernel = self.kernel
         for width in widths:
             if 8 * width * width * 4 <= limit or width == widths[0]:
                 yield "Nystrom", width, Nystrom(kernel, width, random_state=seed)
@@ -216,7 +236,7 @@ class _Auto(BaseEstimator):
 
     def _check_new(self, X: Any) -> None:
         check_is_fitted(self)
-        if hasattr(X, "shape") and hasattr(self, "n_features_in_"):
+        if len(getattr(X, "shape", ())) == 2 and hasattr(self, "n_features_in_"):
             validate_data(self, X, reset=False, skip_check_array=True)
 
     def __sklearn_tags__(self) -> Any:
@@ -311,8 +331,8 @@ class KreinClassifier(ClassifierMixin, _Auto):
             "squared hinge": KreinSVC,
         }
 
-    def _score(self, learner: Any) -> tuple[float, float]:
-        return float(np.min(learner.cv_results_["error"])), 0.0
+    def _score(self, learner: Any) -> float:
+        return float(np.min(learner.cv_results_["error"]))
 
     @property
     def classes_(self) -> NDArray:
