@@ -60,6 +60,7 @@ class KreinLearner(Progressing, BaseEstimator):
         "features": "no_validation",
         "fit_intercept": ["boolean"],
         "cv": ["cv_object"],
+        "refit": ["boolean"],
         "alphas": ["array-like", None],
         "alphas_neg": ["array-like", None],
         "alpha_neg": [Interval(Real, 0, None, closed="right"), StrOptions({"equal"}), None],

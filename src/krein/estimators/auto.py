@@ -15,9 +15,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import all_or_nothing, as_generator
-from ..features import Nystrom, RandomFourier
+from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Kernel
 from ..measures import InfiniteMassError
+from ..streaming.containers import count
 from ._base import _is_stream, scaled_gaussian
 from ._progress import Progressing, with_callbacks
 from .ridge import KreinRidge, KreinRidgeClassifier
@@ -28,6 +29,8 @@ from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegresso
 WIDTHS = (25, 100, 300)
 # Up to this many rows the whole space is tried too.
 WHOLE = 1500
+# Up to this many rows maps are fitted anew for each fold.
+FEW = 2000
 # From this many rows on, features that need no landmarks are tried too.
 MANY = 5000
 # So many of the maps that are best for the first learner are tried with the others.
@@ -116,12 +119,14 @@ class _Auto(Progressing, BaseEstimator):
         self.cv = cv
         self.random_state = random_state
 
-    def _learners(self) -> dict[str, type]:
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        """Names, classes and options of the learners to try, on few rows or on many."""
         raise TypeError(f"{type(self).__name__} must define _learners.")
 
     def _score(self, learner: Any) -> float:
         """The cross-validated loss of the penalties that the learner chose."""
-        return float(np.min(learner.cv_results_["squared_error"]))
+        results = learner.cv_results_
+        return float(results["squared_error"][results["chosen"]])
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -144,15 +149,16 @@ class _Auto(Progressing, BaseEstimator):
         seed = int(as_generator(self.random_state).integers(2**31))
         self.report_ = Report(self._criterion)
         self._best, self._begin = np.inf, time.perf_counter()
-        first, *others = self._learners()
+        repeats = self._repeats(X)
+        first, *others = self._learners(repeats > 0)
         # The cheapest learner looks for good maps, the others are tried on those.
         scores: list[tuple[float, int, Any]] = []
         for candidate in self._maps(X, seed):
-            score = self._try(first, candidate, seed, X, y, sample_weight)
+            score = self._try(first, candidate, seed, repeats, X, y, sample_weight)
             scores.append((score, len(scores), candidate))
         for _, _, candidate in sorted(scores, key=lambda entry: entry[:2])[:GOOD_MAPS]:
             for kind in others:
-                self._try(kind, candidate, seed, X, y, sample_weight)
+                self._try(kind, candidate, seed, repeats, X, y, sample_weight)
         del self._best, self._begin
         chosen = self.report_.trials[self.report_.chosen]
         self.report_.reason = (
@@ -168,12 +174,29 @@ class _Auto(Progressing, BaseEstimator):
     def _n_folds(self) -> Any:
         return self.cv if isinstance(self.cv, Integral) else "given"
 
+    def _repeats(self, X: Any) -> int:
+        """How often a trial is judged, each time by other folds; 0 if there are many rows.
+
+        On few rows maps are fitted anew for each fold, and one division into folds is noise.
+        """
+        n_rows = FEW + 1 if _is_stream(X) or not hasattr(X, "__len__") else count(X)
+        if n_rows > FEW:
+            return 0
+        return 3 if n_rows <= FEW // 10 and isinstance(self.cv, Integral) else 1
+
     def _try(
-        self, kind: str, candidate: tuple[str, int, Any], seed: int, X: Any, y: Any, weight: Any
+        self,
+        kind: str,
+        candidate: tuple[str, int, Any],
+        seed: int,
+        repeats: int,
+        X: Any,
+        y: Any,
+        weight: Any,
     ) -> float:
         """Fit one learner on one map, note how it went and return its loss."""
         name, width, features = candidate
-        trials, learner = self.report_.trials, self._learners()[kind]
+        trials, (learner, options) = self.report_.trials, self._learners(repeats > 0)[kind]
         used = time.perf_counter() - self._begin
         expected = max((t.seconds for t in trials if t.learner == kind), default=0.0)
         limit = np.inf if self.max_seconds is None else self.max_seconds
@@ -182,10 +205,14 @@ class _Auto(Progressing, BaseEstimator):
             trials.append(Trial(name, kind, width, np.inf, 0.0, note))
             return np.inf
         start = time.perf_counter()
-        model = learner(features=features, cv=self.cv, alpha="cv", random_state=seed)
+        options = {**options, "features": features, "cv": self.cv, "refit": repeats > 0}
+        models = [
+            learner(alpha="cv", random_state=seed + i, **options) for i in range(max(1, repeats))
+        ]
         try:
             with self._stage(f"{kind}, {name}, width {width}"):
-                model.fit(X, y, weight)
+                for model in models:
+                    model.fit(X, y, weight)
         except InfiniteMassError as error:
             note = str(error).split(":")[0]
             trials.append(Trial(name, kind, width, np.inf, 0.0, note))
@@ -194,7 +221,8 @@ class _Auto(Progressing, BaseEstimator):
             # The user knows this class, not the one that it tries.
             said = str(error).replace(learner.__name__, type(self).__name__)
             raise type(error)(said) from error
-        score, seconds = self._score(model), time.perf_counter() - start
+        score = float(np.mean([self._score(model) for model in models]))
+        model, seconds = models[0], time.perf_counter() - start
         trials.append(Trial(name, kind, int(np.shape(model.coef_)[-1]), score, seconds))
         if score < self._best:
             self._best, self.best_estimator_ = score, model
@@ -223,6 +251,11 @@ class _Auto(Progressing, BaseEstimator):
         if self.n_components == "auto" and widths[-1] < n_rows <= WHOLE:
             everything = Nystrom(kernel, n_rows, landmarks="all", random_state=seed)
             yield "Nystrom (all)", n_rows, everything
+        if self.n_components == "auto":
+            # As many similarities as there are landmarks of the widest map.
+            rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * widths[-1])
+            similarities = SimilarityFeatures(kernel, width, landmarks=rule, random_state=seed)
+            yield "similarities", width, similarities
         if isinstance(kernel, str) or n_rows < MANY:
             return
         if kernel is None or kernel.takes_vectors:
@@ -275,8 +308,8 @@ class KreinRegressor(RegressorMixin, _Auto):
         Printed, a table of all trials and a sentence.
     """
 
-    def _learners(self) -> dict[str, type]:
-        return {"ridge": KreinRidge, "VC-LSM": VarianceConstrainedRegressor}
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        return {"ridge": (KreinRidge, {}), "VC-LSM": (VarianceConstrainedRegressor, {})}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -324,15 +357,18 @@ class KreinClassifier(ClassifierMixin, _Auto):
 
     _criterion = "error"
 
-    def _learners(self) -> dict[str, type]:
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.
+        options = {"criterion": "squared_error"} if few else {}
         return {
-            "ridge": KreinRidgeClassifier,
-            "VC-LSM": VarianceConstrainedClassifier,
-            "squared hinge": KreinSVC,
+            "ridge": (KreinRidgeClassifier, options),
+            "VC-LSM": (VarianceConstrainedClassifier, options),
+            "squared hinge": (KreinSVC, {"criterion": "squared_hinge"} if few else {}),
         }
 
     def _score(self, learner: Any) -> float:
-        return float(np.min(learner.cv_results_["error"]))
+        results = learner.cv_results_
+        return float(results["error"][results["chosen"]])
 
     @property
     def classes_(self) -> NDArray:

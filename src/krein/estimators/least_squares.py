@@ -15,6 +15,7 @@ from ..learning.selection import FoldProblems, best, descend
 from ..streaming import Moments
 from ._base import Classifying, KreinLearner
 from ._data import Data, Survey
+from ._refit import Scores, refitted
 
 Array = NDArray[np.floating]
 
@@ -93,18 +94,35 @@ class LeastSquaresLearner(KreinLearner):
                 f"cross-validation, got n_samples = {seen.n_rows}: give alpha a number."
             )
         candidates = self._candidates(problems.whole)
-        losses = problems.losses(self._solver(), candidates)
+        if self.refit and self.alpha == "cv" and data is not None:
+            scores = self._refit_scores(candidates, data, seen)
+            losses, errors = scores.losses, scores.errors
+        else:
+            losses, errors = problems.losses(self._solver(), candidates), None
         if self.alpha == "gradient":
             return self._descend(problems, candidates[best(losses)])
         results = as_table(candidates, squared_error=losses)
         chosen = best(losses)
-        if self._criterion == "error" and data is not None:
-            errors = self._errors(problems, candidates, data, seen)
+        if errors is not None and self._classifies:
             results["error"] = errors
+        if self._criterion == "error" and data is not None:
+            if errors is None:
+                errors = results["error"] = self._errors(problems, candidates, data, seen)
             # Equal errors are common on small data: the squared error decides among them.
             chosen = best(errors, losses)
-        self.cv_results_ = results
+        self.cv_results_ = {**results, "chosen": chosen}
         return candidates[chosen]
+
+    def _refit_scores(self, candidates: list[Any], data: Data, seen: Survey) -> Scores:
+        """Squared errors and errors of all candidates, the map fitted anew for each fold."""
+        scores = Scores(len(candidates))
+        for fold in refitted(self, data, seen):
+            moments = fold.learner._moments(fold.data, None)[0]
+            problem = LeastSquares.of(moments, fold.Y.shape[1], self.fit_intercept)
+            coefs = list(fold.learner._solver().path(problem, candidates))
+            outputs = np.stack([fold.Z @ coef + problem.intercept(coef) for coef in coefs])
+            scores.add(outputs, fold.Y, fold.weight, np.square(outputs - fold.Y).sum(axis=2))
+        return scores
 
     @property
     def _criterion(self) -> str:

@@ -41,6 +41,7 @@ class _Ridge(LeastSquaresLearner):
         alphas: ArrayLike | None = None,
         alphas_neg: ArrayLike | None = None,
         cv: int = 5,
+        refit: bool = False,
         criterion: str | None = None,
         random_state: Any = None,
     ):
@@ -54,6 +55,7 @@ class _Ridge(LeastSquaresLearner):
         self.alphas = alphas
         self.alphas_neg = alphas_neg
         self.cv = cv
+        self.refit = refit
         self.criterion = criterion
         self.random_state = random_state
 
@@ -159,6 +161,9 @@ class KreinRidge(Regressing, _Ridge):
     cv : int, default=5
         Number of folds. Rows are assigned by content: equal rows share a fold, and the order of
         rows changes nothing.
+    refit : bool, default=False
+        Whether "cv" fits the map anew for each fold, without its rows. One pass more per fold, and
+        the honest choice for a few hundred rows, where a row may be its own landmark.
     criterion : {"squared_error", "error"}, default=None
         What "cv" minimises; None is the squared error for numbers and the classification error,
         which takes one more pass, for classes.
@@ -199,7 +204,7 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
     Parameters
     ----------
     kernel, n_components, features, alpha, alpha_neg, penalty, fit_intercept : see `KreinRidge`
-    alphas, alphas_neg, cv, criterion, random_state : see `KreinRidge`
+    alphas, alphas_neg, cv, refit, criterion, random_state : see `KreinRidge`
     class_weight : dict, "balanced" or None, default=None
         Factors of the rows' weights by class.
 
@@ -242,6 +247,7 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
         alphas: ArrayLike | None = None,
         alphas_neg: ArrayLike | None = None,
         cv: int = 5,
+        refit: bool = False,
         criterion: str | None = None,
         class_weight: Any = None,
         random_state: Any = None,
@@ -257,6 +263,7 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
             alphas=alphas,
             alphas_neg=alphas_neg,
             cv=cv,
+            refit=refit,
             criterion=criterion,
             random_state=random_state,
         )

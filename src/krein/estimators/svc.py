@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,6 +20,7 @@ from ..learning.penalties import Penalty
 from ..learning.selection import best, descend
 from ._base import Classifying, KreinLearner
 from ._data import Data, Survey
+from ._refit import Fold, Scores, refitted
 from .least_squares import REACH, SHARES, as_table, check_penalties, given_penalty
 
 Array = NDArray[np.floating]
@@ -95,6 +97,10 @@ class KreinSVC(Classifying, KreinLearner):
         The grid of "cv".
     cv : int, default=5
         Number of folds; rows are assigned by content.
+    refit : bool, default=False
+        Whether "cv" fits the map anew for each fold; see `KreinRidge`.
+    criterion : {"error", "squared_hinge"}, default="error"
+        What "cv" minimises; counted errors of few rows are coarse.
     tol : float, default=1e-6
         Stop when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
@@ -139,6 +145,7 @@ class KreinSVC(Classifying, KreinLearner):
     _parameter_constraints = {
         **KreinLearner._parameter_constraints,
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"cv", "gradient"})],
+        "criterion": [StrOptions({"error", "squared_hinge"})],
         "tol": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
@@ -156,6 +163,8 @@ class KreinSVC(Classifying, KreinLearner):
         alphas: ArrayLike | None = None,
         alphas_neg: ArrayLike | None = None,
         cv: int = 5,
+        refit: bool = False,
+        criterion: str = "error",
         tol: float = 1e-6,
         max_iter: int = 100,
         class_weight: Any = None,
@@ -170,6 +179,8 @@ class KreinSVC(Classifying, KreinLearner):
         self.alphas = alphas
         self.alphas_neg = alphas_neg
         self.cv = cv
+        self.refit = refit
+        self.criterion = criterion
         self.tol = tol
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -179,6 +190,8 @@ class KreinSVC(Classifying, KreinLearner):
         rows = FeatureRows(self, data, seen.n_rows)
         solver = SquaredHinge(self._signs, self.fit_intercept, self.tol, self.max_iter)
         search = _Search(solver, rows, self._signs_of_classes(rows.codes), seen)
+        if self.refit and self.alpha == "cv":
+            search.folds = list(refitted(self, data, seen))
         self._scale = self._variance(rows)
         if self.alpha == "cv":
             penalty = self._search(search)
@@ -240,7 +253,8 @@ class KreinSVC(Classifying, KreinLearner):
             scores.extend(search.scores(candidates))
             tried.extend(candidates)
             errors, losses = np.array(scores).T
-            return tried[best(errors, losses)]
+            keys = (losses,) if self.criterion == "squared_hinge" else (errors, losses)
+            return tried[best(*keys)]
 
         if self.alpha_neg not in (None, "equal"):
             found = attempt([Penalty(a, float(self.alpha_neg)) for a in alphas])
@@ -255,6 +269,7 @@ class KreinSVC(Classifying, KreinLearner):
                 found = attempt([Penalty(found.alpha, found.alpha * r) for r in RATIOS])
         errors, losses = np.array(scores).T
         self.cv_results_ = as_table(tried, error=errors, squared_hinge=losses)
+        self.cv_results_["chosen"] = tried.index(found)
         return found
 
     def _descend(self, search: _Search) -> Penalty:
@@ -288,6 +303,18 @@ class KreinSVC(Classifying, KreinLearner):
         return found
 
 
+def _path(
+    solver: SquaredHinge, rows: FeatureRows, y: Array, weight: Array, candidates: list[Penalty]
+) -> Iterator[tuple[int, NewtonState]]:
+    """The solution for each candidate, from the largest penalty on: each is near the next one."""
+    state = NewtonState.zero(rows)
+    for i in sorted(range(len(candidates)), key=lambda i: -candidates[i].alpha):
+        solver.solve(rows, y, weight, candidates[i], state)
+        if state.interrupted:
+            raise KeyboardInterrupt
+        yield i, state
+
+
 class _Search:
     """Cross-validation with warm starts: the folds' rows have weight zero in training."""
 
@@ -295,6 +322,7 @@ class _Search:
         self.solver, self.rows, self.targets = solver, rows, targets
         self.places = seen.folds(rows.hashes, slice(None))
         self.n_folds = seen.folds.n_folds
+        self.folds: list[Fold] = []  # with maps of their own, if they are wanted
         self._starts: dict[tuple[int, int], Array] = {}
 
     def _parts(self) -> Iterator[tuple[int, Array, NDArray[np.intp]]]:
@@ -307,28 +335,34 @@ class _Search:
 
     def scores(self, candidates: list[Penalty]) -> list[tuple[float, float]]:
         """Error and squared hinge of each candidate on the rows left out."""
-        # From the largest penalty to the smallest: each solution is near the next one.
-        order = sorted(range(len(candidates)), key=lambda i: -candidates[i].alpha)
-        wrong, loss, total = np.zeros(len(candidates)), np.zeros(len(candidates)), 0.0
+        scores = Scores(len(candidates))
+        for found, Y, weight in (
+            self._refitted(candidates) if self.folds else self._once(candidates)
+        ):
+            slack = np.maximum(0, 1 - Y * found)
+            scores.add(found, Y, weight, np.square(slack).sum(axis=2))
+        return list(zip(scores.errors, scores.losses, strict=True))
+
+    def _once(self, candidates: list[Penalty]) -> Iterator[tuple[Array, Array, Array]]:
+        """Outputs (c, n, q), targets and weights of each fold; the map has seen all rows."""
         for _, weight, test in self._parts():
             found = np.empty((len(candidates), len(test), len(self.targets)))
             for k, y in enumerate(self.targets):
-                state = NewtonState.zero(self.rows)
-                for i in order:
-                    self.solver.solve(self.rows, y, weight, candidates[i], state)
-                    if state.interrupted:
-                        raise KeyboardInterrupt
+                for i, state in _path(self.solver, self.rows, y, weight, candidates):
                     found[i, :, k] = state.outputs[test]
-            s = self.rows.weight[test]
-            total += float(s.sum())
             Y = np.stack([y[test] for y in self.targets], axis=1)
-            slack = np.maximum(0, 1 - Y * found)
-            loss += np.square(slack).sum(axis=2) @ s
-            if len(self.targets) == 1:
-                wrong += ((found[..., 0] > 0) != (Y[:, 0] > 0)) @ s
-            else:
-                wrong += (found.argmax(axis=2) != Y.argmax(axis=1)) @ s
-        return list(zip(wrong / (total or 1), loss / (total or 1), strict=True))
+            yield found, Y, self.rows.weight[test]
+
+    def _refitted(self, candidates: list[Penalty]) -> Iterator[tuple[Array, Array, Array]]:
+        """The same with a map of its own for each fold."""
+        for fold in self.folds:
+            rows = FeatureRows(fold.learner, fold.data, fold.seen.n_rows)
+            solver = replace(self.solver, signs=fold.learner._signs)
+            found = np.empty((len(candidates), *fold.Y.shape))
+            for k, y in enumerate(fold.learner._signs_of_classes(rows.codes)):
+                for i, state in _path(solver, rows, y, rows.weight, candidates):
+                    found[i, :, k] = (fold.Z - rows.mean) @ state.coef[:-1] + state.coef[-1]
+            yield found, fold.Y, fold.weight
 
     def loss_and_gradient(self, penalty: Penalty) -> tuple[float, Array]:
         """The squared hinge on the rows left out and its derivatives by the log penalties."""

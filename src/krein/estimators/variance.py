@@ -38,6 +38,7 @@ class _VarianceConstrained(LeastSquaresLearner):
         alphas: ArrayLike | None = None,
         alphas_neg: ArrayLike | None = None,
         cv: int = 5,
+        refit: bool = False,
         criterion: str | None = None,
         random_state: Any = None,
     ):
@@ -51,6 +52,7 @@ class _VarianceConstrained(LeastSquaresLearner):
         self.alphas = alphas
         self.alphas_neg = alphas_neg
         self.cv = cv
+        self.refit = refit
         self.criterion = criterion
         self.random_state = random_state
 
@@ -88,7 +90,7 @@ class VarianceConstrainedRegressor(Regressing, _VarianceConstrained):
     Parameters
     ----------
     kernel, n_components, features, alpha, alpha_neg, fit_intercept : see `KreinRidge`
-    alphas, alphas_neg, cv, criterion, random_state : see `KreinRidge`
+    alphas, alphas_neg, cv, refit, criterion, random_state : see `KreinRidge`
     radius : float or "cv", default="cv"
         The standard deviation of the predictions over that of the targets. "cv" tries 0.1 to 1.2;
         with ``alpha="gradient"`` it is tuned too.
@@ -115,7 +117,7 @@ class VarianceConstrainedClassifier(LeastSquaresClassifying, _VarianceConstraine
     ----------
     kernel, n_components, features, alpha, alpha_neg, radius, fit_intercept : see
         `VarianceConstrainedRegressor`
-    alphas, alphas_neg, cv, criterion, random_state : see `KreinRidge`
+    alphas, alphas_neg, cv, refit, criterion, random_state : see `KreinRidge`
     class_weight : dict, "balanced" or None, default=None
 
     Attributes
@@ -146,6 +148,7 @@ class VarianceConstrainedClassifier(LeastSquaresClassifying, _VarianceConstraine
         alphas: ArrayLike | None = None,
         alphas_neg: ArrayLike | None = None,
         cv: int = 5,
+        refit: bool = False,
         criterion: str | None = None,
         class_weight: Any = None,
         random_state: Any = None,
@@ -161,6 +164,7 @@ class VarianceConstrainedClassifier(LeastSquaresClassifying, _VarianceConstraine
             alphas=alphas,
             alphas_neg=alphas_neg,
             cv=cv,
+            refit=refit,
             criterion=criterion,
             random_state=random_state,
         )

@@ -1,0 +1,113 @@
+"""Cross-validation in which the map is fitted without the rows that judge it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+
+from krein import (
+    KreinClassifier,
+    KreinRidge,
+    KreinRidgeClassifier,
+    KreinSVC,
+    Nystrom,
+    VarianceConstrainedClassifier,
+)
+from krein.kernels import DeltaGaussian, EditDistance, Similarity
+from krein.streaming import Blocks
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 3))
+VALUES = np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=90)
+LABELS = np.array(["a", "b", "c"])[np.digitize(VALUES, [-0.5, 0.5])]
+FOLDS = KFold(3, shuffle=True, random_state=0)
+KERNEL = DeltaGaussian(1.0, 5.0)
+ALPHAS = [1e-4, 1e-2]
+
+
+def _features():
+    return Nystrom(KERNEL, 8, random_state=0)
+
+
+def test_losses_are_those_of_explicit_refits():
+    options = {"alphas": ALPHAS, "alphas_neg": ALPHAS, "random_state": 0}
+    model = KreinRidge(features=_features(), cv=FOLDS, refit=True, **options).fit(X, VALUES)
+    for i, found in enumerate(model.cv_results_["squared_error"]):
+        alpha, alpha_neg = (model.cv_results_[name][i] for name in ("alpha", "alpha_neg"))
+        losses = np.zeros(len(X))
+        for train, test in FOLDS.split(X):
+            one = KreinRidge(features=_features(), alpha=alpha, alpha_neg=alpha_neg, random_state=0)
+            said = one.fit(X[train], VALUES[train]).predict(X[test])
+            losses[test] = np.square(said - VALUES[test])
+        assert found == pytest.approx(losses.mean(), rel=1e-8)
+
+
+@pytest.mark.parametrize("learner", [KreinRidgeClassifier, VarianceConstrainedClassifier, KreinSVC])
+def test_errors_are_those_of_explicit_refits(learner):
+    options = {"features": _features(), "random_state": 0}
+    model = learner(alphas=ALPHAS, alpha_neg="equal", cv=FOLDS, refit=True, **options)
+    model.fit(X, LABELS)
+    results = model.cv_results_
+    radii = results.get("radius", [None] * len(results["alpha"]))
+    for alpha, radius, found in zip(results["alpha"], radii, results["error"], strict=True):
+        more = {} if radius is None else {"radius": radius}
+        wrong = [
+            learner(alpha=alpha, alpha_neg="equal", **more, **options)
+            .fit(X[train], LABELS[train])
+            .predict(X[test])
+            != LABELS[test]
+            for train, test in FOLDS.split(X)
+        ]
+        assert found == pytest.approx(np.concatenate(wrong).mean(), abs=1e-12)
+    assert model.alpha_ == results["alpha"][results["chosen"]]
+
+
+def test_a_row_that_is_its_own_landmark_is_judged_as_a_new_one():
+    # Kernel values without any information: with all rows as landmarks a map that has seen the
+    # fold separates its rows by their own column.
+    K = np.eye(60) + 0.01 * RNG.normal(size=(60, 60))
+    K, y = (K + K.T) / 2, np.arange(60) % 2
+    whole = Nystrom("precomputed", 60, landmarks="all")
+    errors = [
+        KreinRidgeClassifier(features=whole, refit=refit).fit(K, y).cv_results_["error"].min()
+        for refit in (False, True)
+    ]
+    assert errors[1] > 0.3
+
+
+@pytest.mark.parametrize("learner", [KreinRidgeClassifier, KreinSVC])
+def test_objects_and_matrices_are_refitted_alike(learner):
+    words = ["".join(RNG.choice(list("ab"), 6)) for _ in range(60)]
+    y = [word.count("a") > 3 for word in words]
+    kernel = Similarity(EditDistance())
+    options = {"alphas": ALPHAS, "alpha_neg": "equal", "cv": FOLDS, "refit": True}
+    everything = {"landmarks": "all", "random_state": 0}
+    objects = learner(features=Nystrom(kernel, 60, **everything), **options).fit(words, y)
+    matrix = learner(features=Nystrom("precomputed", 60, **everything), **options)
+    matrix.fit(kernel(words), y)
+    found = [model.cv_results_["error"] for model in (objects, matrix)]
+    np.testing.assert_allclose(*found, atol=0.1)
+
+
+def test_a_stream_cannot_be_refitted():
+    model = KreinRidge(n_components=10, refit=True)
+    with pytest.raises(ValueError, match="data in memory"):
+        model.fit(Blocks([(X[:40], VALUES[:40]), (X[40:], VALUES[40:])]))
+    assert not hasattr(model, "coef_")
+
+
+def test_squared_hinge_may_choose_the_penalty():
+    options = {"features": _features(), "alphas": ALPHAS, "random_state": 0}
+    model = KreinSVC(criterion="squared_hinge", **options).fit(X, LABELS)
+    results = model.cv_results_
+    assert results["chosen"] == np.argmin(results["squared_hinge"])
+
+
+def test_the_automatic_learner_judges_few_rows_several_times():
+    model = KreinClassifier(KERNEL, random_state=0).fit(X, LABELS)
+    assert model._repeats(X) == 3
+    assert model._repeats(np.zeros((1000, 2))) == 1
+    assert model._repeats(np.zeros((3000, 2))) == 0
+    assert model.best_estimator_.refit
+    assert {trial.features for trial in model.report_.trials} >= {"Nystrom", "similarities"}
