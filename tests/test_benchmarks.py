@@ -104,3 +104,29 @@ def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     with pytest.raises(SystemExit):
         script(name, monkeypatch).main(["--quick", "--only", "sped"])
     assert "sped" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("have_data", [True, False])
+def test_learners_print_their_table(capsys, monkeypatch, have_data):
+    learners = script("learners", monkeypatch)
+    if not have_data:
+        monkeypatch.setattr(learners, "find", lambda name: None)
+    rows = learners.main(["--quick"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    # The objective does not depend on the machine.
+    assert all(row.holds for row in rows if "objective" in row.work)
+    assert len(rows) >= (10 if have_data and learners.find("ijcnn1/ijcnn1.npz") else 4)
+
+
+def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
+    tables = script("tables", monkeypatch)
+    file = tmp_path / "cells.csv"
+    rows = tables.main(["--quick", "--csv", str(file)])
+    out = capsys.readouterr().out
+    assert len(rows) == len(tables.QUICK.sets)
+    assert all(f"| {name} |" in out for name in tables.METHODS)
+    # What is in the file is not computed again.
+    before = file.read_text(encoding="utf-8")
+    tables.main(["--quick", "--csv", str(file)])
+    assert file.read_text(encoding="utf-8") == before

@@ -146,6 +146,7 @@ class _Auto(Progressing, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
         self.report_ = Report(self._criterion)
         self._best, self._begin = np.inf, time.perf_counter()
@@ -166,9 +167,15 @@ class _Auto(Progressing, BaseEstimator):
             f"the smallest {self._criterion} of {self._n_folds}-fold cross-validation"
             f"{' (the first of equals)' if self._ties(self.report_) else ''}."
         )
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.best_estimator_, name):
-                setattr(self, name, getattr(self.best_estimator_, name))
+
+    def _rows(self, X: Any, reset: bool) -> Any:
+        """X validated, where it is a matrix; objects and streams as they are."""
+        matrix = not isinstance(self.kernel, Kernel) or self.kernel.takes_matrix(X)
+        if _is_stream(X) or not matrix:
+            return X
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+        )
 
     @property
     def _n_folds(self) -> Any:
@@ -264,13 +271,8 @@ class _Auto(Progressing, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray:
         """The predictions of the best learner."""
-        self._check_new(X)
-        return self.best_estimator_.predict(X)
-
-    def _check_new(self, X: Any) -> None:
         check_is_fitted(self)
-        if len(getattr(X, "shape", ())) == 2 and hasattr(self, "n_features_in_"):
-            validate_data(self, X, reset=False, skip_check_array=True)
+        return self.best_estimator_.predict(self._rows(X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -364,6 +366,7 @@ class KreinClassifier(ClassifierMixin, _Auto):
             "ridge": (KreinRidgeClassifier, options),
             "VC-LSM": (VarianceConstrainedClassifier, options),
             "squared hinge": (KreinSVC, {"criterion": "squared_hinge"} if few else {}),
+            "Kreĭn penalty": (KreinRidgeClassifier, {**options, "penalty": "krein"}),
         }
 
     def _score(self, learner: Any) -> float:
@@ -376,5 +379,5 @@ class KreinClassifier(ClassifierMixin, _Auto):
 
     def decision_function(self, X: Any) -> NDArray:
         """The outputs of the best learner."""
-        self._check_new(X)
-        return self.best_estimator_.decision_function(X)
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(self._rows(X, reset=False))

@@ -17,7 +17,7 @@ from ..learning.penalties import Penalty
 from ..streaming import Folds
 from ._base import Regressing
 from ._data import Data, Survey, survey
-from .least_squares import LeastSquaresClassifying, LeastSquaresLearner
+from .least_squares import SHARES, LeastSquaresClassifying, LeastSquaresLearner
 
 
 class _Ridge(LeastSquaresLearner):
@@ -66,9 +66,16 @@ class _Ridge(LeastSquaresLearner):
 
     def _candidates(self, problem: LeastSquares) -> list[Any]:
         found = super()._candidates(problem)
-        if self.penalty == "krein":  # one penalty: the form has the signs
-            return [Penalty(a, a) for a in dict.fromkeys(pair.alpha for pair in found)]
-        return found
+        if self.penalty != "krein":
+            return found
+        # One penalty, the form has the signs. Beyond the largest eigenvalue of the negative part
+        # the system is never singular.
+        alphas = list(dict.fromkeys(pair.alpha for pair in found))
+        negative = self._signs < 0
+        if self.alphas is None and np.any(negative):
+            largest = float(np.linalg.eigvalsh(problem.gram[np.ix_(negative, negative)])[-1])
+            alphas = list(1.05 * largest * np.geomspace(1, 1e5, len(SHARES)))
+        return [Penalty(float(a), float(a)) for a in alphas]
 
     def _learn(self, data: Data, seen: Survey) -> None:
         if self.alpha == "gradient" and self.penalty != "split":
@@ -153,7 +160,8 @@ class KreinRidge(Regressing, _Ridge):
         with it.
     penalty : {"split", "krein", "l1"}, default="split"
         "krein" is the indefinite ``alpha wᵀMw``, a stationary point and no minimum, which explodes
-        where alpha meets an eigenvalue (it warns). "l1" keeps few features.
+        where alpha meets an eigenvalue of the negative part (it warns); its default grid lies
+        beyond the largest, where ``k(x, X)(K + nαI)⁻¹y`` is stable. "l1" keeps few features.
     fit_intercept : bool, default=True
         The intercept is not penalised.
     alphas, alphas_neg : array-like, default=None

@@ -7,7 +7,7 @@ problem is not convex, and its global minimum is the root of one equation in one
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,15 +46,18 @@ class VarianceConstrained:
 
     def path(self, problem: LeastSquares, penalties: list[ConstrainedPenalty]) -> Iterator[Array]:
         """The coefficients for each of several settings."""
-        spheres: dict[tuple[float, float], _Sphere] = {}
+        spheres: dict[tuple[str, int], _Sphere] = {}
         bases: dict[int, Array] = {}
         found = []
         with one_blas_thread():
             for penalty in penalties:
-                pair = (penalty.alpha, penalty.alpha_neg)
-                if pair not in spheres:  # one decomposition for all radii
-                    spheres = {pair: _Sphere.of(self, problem, penalty, bases)}
-                found.append(spheres[pair].solve(problem, penalty.radius)[0])
+                # C is proportional to the penalties: one decomposition for all of the same ratio.
+                used = _Sphere.used_by(self, problem, penalty)
+                key = f"{penalty.alpha_neg / penalty.alpha:.10e}", len(used)
+                if key not in spheres:
+                    spheres[key] = _Sphere.of(self, problem, penalty, bases)
+                sphere = spheres[key].scaled(penalty.alpha)
+                found.append(sphere.solve(problem, penalty.radius)[0])
         yield from found
 
     def derivatives(
@@ -89,6 +92,22 @@ class _Sphere:
     basis: Array
     values: Array
     vectors: Array
+    alpha: float
+
+    @staticmethod
+    def used_by(
+        method: VarianceConstrained, problem: LeastSquares, penalty: ConstrainedPenalty
+    ) -> NDArray[np.intp]:
+        """The features that the penalty does not hold at zero.
+
+        Beside much larger penalties the others would lose their digits: those count as infinite.
+        """
+        scale = max(penalty.alpha, float(np.trace(problem.gram)))
+        return np.flatnonzero(penalty.diagonal(method.signs) <= HUGE * scale)
+
+    def scaled(self, alpha: float) -> _Sphere:
+        """The same for penalties in the same ratio."""
+        return replace(self, values=self.values * (alpha / self.alpha), alpha=alpha)
 
     @classmethod
     def of(
@@ -100,16 +119,15 @@ class _Sphere:
     ) -> _Sphere:
         """The decomposition; `bases` remembers that of the Gram matrix between penalties."""
         diagonal = penalty.diagonal(method.signs)
-        # Beside much larger penalties the others would lose their digits: those count as infinite.
-        scale = max(penalty.alpha, float(np.trace(problem.gram)))
-        used = np.flatnonzero(diagonal <= HUGE * scale)
+        used = cls.used_by(method, problem, penalty)
         if bases is None or (basis := bases.get(len(used))) is None:
             squares, B = np.linalg.eigh(problem.gram[np.ix_(used, used)])
             keep = squares > method.tol * squares.max(initial=0)
             basis = B[:, keep] / np.sqrt(squares[keep])
             if bases is not None:
                 bases[len(used)] = basis
-        return cls(used, basis, *np.linalg.eigh(basis.T @ (diagonal[used, None] * basis)))
+        C = basis.T @ (diagonal[used, None] * basis)
+        return cls(used, basis, *np.linalg.eigh(C), penalty.alpha)
 
     def solve(self, problem: LeastSquares, radius: float) -> tuple[Array, Array, Array]:
         """Coefficients (p, q), their coordinates on the sphere (m, q), and multipliers (q,)."""
