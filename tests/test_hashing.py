@@ -289,3 +289,13 @@ def test_weights_one_are_no_weights(rng):
     draws = Draws(hash_rows(_data(rng)), 11)
     assert_array_equal(draws.first(40, 2, np.ones(40)), draws.first(40, 2))
     assert_allclose(draws.clocks(2).mean(), 1, atol=5 / np.sqrt(40))
+
+
+def test_the_compiled_loop_has_the_same_hashes(rng, monkeypatch):
+    X = rng.normal(size=(200, 7))
+    X[::3, 2], X[5, 1] = 0.0, -0.0
+    expected = _hashing.hash_rows(X)
+    monkeypatch.setattr(_hashing, "COMPILED", 0)
+    assert np.array_equal(_hashing.hash_rows(X), expected)
+    assert np.array_equal(_hashing.hash_rows(np.asfortranarray(X)), expected)
+    assert np.array_equal(_hashing.hash_rows(X.astype(np.float32)[:0]), expected[:0])

@@ -285,7 +285,7 @@ def test_duplicates_are_one_landmark(rng):
     assert len(features.component_indices_) == 5
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "all"])
 def test_fewer_rows_than_landmarks_are_all_used_with_a_warning(rng, rule):
     X = rng.standard_normal((15, 6))
     features = Nystrom(n_components=10, n_landmarks=40, landmarks=rule, random_state=0)

@@ -59,6 +59,10 @@ def hash_rows(X: Any) -> Hashes:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
         columns = mix((np.arange(X.shape[1], dtype=np.uint64) + _ONE) * _GOLDEN)
         out = np.empty(len(X), dtype=np.uint64)
+        loop = _row_loop() if X.size > COMPILED and X.dtype == np.float64 else None
+        if loop is not None:
+            loop(X, columns, out)
+            return out
         for block in row_blocks(len(X), 8 * X.shape[1]):
             values = np.ascontiguousarray(X[block], dtype=np.float64)
             entries = mix(_bits(values) ^ columns)
@@ -69,6 +73,39 @@ def hash_rows(X: Any) -> Hashes:
 
 
 _ONE = np.uint64(1)
+# Matrices with more entries are hashed by a compiled loop, which takes a second to be loaded.
+COMPILED = 2_000_000
+
+
+def _hash_each_row(X: NDArray, columns: Hashes, out: Hashes) -> None:
+    """The same numbers as `hash_rows` computes with NumPy, in one walk."""
+    a, b, c = np.uint64(30), np.uint64(27), np.uint64(31)
+    for i in range(X.shape[0]):
+        total = np.uint64(0)
+        for j in range(X.shape[1]):
+            value = X[i, j]
+            word = np.float64(value).view(np.uint64) ^ columns[j]
+            word = (word ^ (word >> a)) * _MIX1
+            word = (word ^ (word >> b)) * _MIX2
+            word ^= word >> c
+            total += np.uint64(0) if value == 0 else word
+        total = (total ^ (total >> a)) * _MIX1
+        total = (total ^ (total >> b)) * _MIX2
+        out[i] = total ^ (total >> c)
+
+
+@functools.cache
+def _row_loop() -> Any:
+    """The compiled loop; None if Numba is not installed."""
+    try:
+        import numba  # here, as it takes longer to import than the rest of the library
+    except ImportError:
+        return None
+    jit = functools.partial(numba.njit, nogil=True, error_model="numpy")
+    try:
+        return jit(cache=True)(_hash_each_row)
+    except RuntimeError:  # no folder for the cache can be written
+        return jit()(_hash_each_row)
 
 
 def _digest(x: Any) -> bytes:

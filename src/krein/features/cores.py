@@ -125,10 +125,26 @@ def sketched_core(
     K = source.values(sample, sample)
     Q1, inverse1 = _range(K[:, :m], tol)
     Q2, inverse2 = (Q1, inverse1) if source.is_symmetric else _range(K[:m].T, tol)
-    U, values, V = factorise(Q1.T @ K @ Q2, source.is_symmetric, rank, tol)
+    inner = Q1.T @ K @ Q2
+    whole = source.is_symmetric and rank == m == len(inner)
+    if whole and (root := _positive_root(inner, tol)) is not None:
+        return Core(inverse1 @ root[0], inverse1 @ root[0], root[1])
+    U, values, V = factorise(inner, source.is_symmetric, rank, tol)
     scale = np.abs(values) ** 0.5
     signs = np.where(values < 0, -1.0, 1.0)
     return Core(inverse1 @ U * scale, inverse2 @ V * (scale * signs), values)
+
+
+def _positive_root(
+    M: NDArray, tol: float
+) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
+    """``M = L Lᵀ`` and the eigenvalues, if M is safely positive definite: vectors cost more."""
+    with one_blas_thread():
+        L, failed = dpotrf((M + M.T) / 2, lower=1, clean=1)
+        if failed:
+            return None
+        values = np.linalg.eigvalsh(M)[::-1]
+    return (L, values) if values[-1] > max(tol, RESOLUTION) * values[0] else None
 
 
 def _range(C: NDArray, tol: float) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
