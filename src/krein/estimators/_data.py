@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Hashes, hash_pairs, hash_rows
+from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from ..streaming import Container, Folds, GivenFolds, InMemory, Reservoir, checked, split
 from ..streaming.containers import count
+from ..streaming.reservoir import SALT
 
 # A map is fitted on at most this many distinct rows, and as many bytes of float64.
 MAP_ROWS, MAP_BYTES = 100_000, 2**28
@@ -84,6 +85,20 @@ class Data:
         if new:  # of data in memory the hashes are computed once
             self._hashes = np.concatenate(new)
 
+    @property
+    def in_memory(self) -> bool:
+        return isinstance(self.container, InMemory)
+
+    def sample(self, key: int) -> Any:
+        """What a `Reservoir` keeps of these rows, without carrying them through it."""
+        assert isinstance(self.container, InMemory)
+        assert self._hashes is not None
+        s = self.container.weight
+        rows = np.arange(len(self._hashes)) if s is None else np.flatnonzero(s > 0)
+        _, first = np.unique(self._hashes[rows], return_index=True)
+        chosen = Draws(self._hashes[rows[first]], key).first(_map_rows(self.container.X), SALT)
+        return self.rows_of(rows[first][chosen])
+
     def rows_of(self, indices: NDArray[np.intp]) -> Any:
         """Some rows of data in memory."""
         assert isinstance(self.container, InMemory)
@@ -151,7 +166,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
             found, codes = np.unique(piece.y, return_inverse=True)
             for label, total in zip(found, np.bincount(codes, weights=s), strict=True):
                 totals[label] = totals.get(label, 0.0) + float(total)
-        if not data.pairwise:
+        if not data.in_memory:
             if reservoir is None:
                 reservoir = Reservoir.zero(_map_rows(piece.X), key)
             reservoir = reservoir.update(piece.X, piece.weight)
@@ -174,6 +189,8 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         order = np.lexsort((np.arange(n_rows), np.concatenate(hashes)))
         data.columns = order[np.concatenate(positive)[order]]
         sample = data.rows_of(data.columns)[:, data.columns]
+    elif data.in_memory:
+        sample = data.sample(key)
     else:
         assert reservoir is not None
         sample = reservoir.rows

@@ -15,12 +15,14 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import dsyrk
+from scipy.linalg import LinAlgError, cho_solve
 
 from .penalties import Penalty
 
 Array = NDArray[np.floating]
+
+# Rows of one product.
+TOGETHER = 2048
 
 
 class Rows(Protocol):
@@ -46,7 +48,7 @@ class NewtonState:
 
     coef: Array
     outputs: Array
-    # The weights with which rows are in the Gram matrix, and its upper triangle.
+    # The weights with which rows are in the Gram matrix, and that matrix.
     counted: Array
     gram: Array
     n_iter: int = 0
@@ -58,9 +60,7 @@ class NewtonState:
     @classmethod
     def zero(cls, rows: Rows) -> NewtonState:
         p = rows.width + 1
-        return cls(
-            np.zeros(p), np.zeros(rows.n_rows), np.zeros(rows.n_rows), np.zeros((p, p), order="F")
-        )
+        return cls(np.zeros(p), np.zeros(rows.n_rows), np.zeros(rows.n_rows), np.zeros((p, p)))
 
     @classmethod
     def at(cls, rows: Rows, coef: Array) -> NewtonState:
@@ -152,14 +152,14 @@ class SquaredHinge:
     def _solve(
         self, gram: Array, used: NDArray, diagonal: Array, total: float, right: Array
     ) -> Array:
-        # Only the upper triangle is filled, and only it is read.
         A = (gram if len(used) == len(gram) else gram[np.ix_(used, used)]) / total
         A[np.diag_indices_from(A)] += diagonal[used]
         # No active row, or fewer than features at a tiny penalty: the intercept has no say.
         for ridge in (0.0, 1e-12 * (1 + np.trace(A))):
             B = A + ridge * np.eye(len(A)) if ridge else A
             try:
-                return cho_solve(cho_factor(B, check_finite=False), right, check_finite=False)
+                L = np.linalg.cholesky(B)
+                return cho_solve((L, True), right, check_finite=False)
             except LinAlgError:
                 continue
         raise LinAlgError("The Newton system is not positive definite.")
@@ -236,18 +236,45 @@ def update_gram(rows: Rows, counted: Array, residual: Array, state: NewtonState)
         state.gram[...] = 0.0
         change = counted
     gradient: Array = np.zeros(rows.width + 1)
+    waiting = {sign: _Waiting(rows.width + 1, sign, state.gram) for sign in (1.0, -1.0)}
     for part, Z in rows:
         gradient[:-1] += Z.T @ residual[part].astype(Z.dtype)
-        for sign in (1.0, -1.0):
+        for sign, several in waiting.items():
             moved = np.flatnonzero(sign * change[part] > 0)
-            if len(moved):
-                A = np.empty((len(moved), rows.width + 1))
-                A[:, :-1], A[:, -1] = Z[moved], 1.0
-                A *= np.sqrt(np.abs(change[part][moved]))[:, None]
-                state.gram = dsyrk(sign, A.T, beta=1.0, c=state.gram, overwrite_c=1)
+            several.add(Z[moved], np.sqrt(np.abs(change[part][moved])))
+    for several in waiting.values():
+        several.multiply()
     gradient[-1] = residual.sum()
     state.counted = counted
     return gradient
+
+
+class _Waiting:
+    """Rows that are multiplied when there are enough of them: small products are slow."""
+
+    def __init__(self, width: int, sign: float, gram: Array):
+        self.rows = np.empty((TOGETHER, width))
+        self.n, self.sign, self.gram = 0, sign, gram
+
+    def add(self, Z: Array, scale: Array) -> None:
+        start = 0
+        while start < len(Z):
+            stop = min(len(Z), start + TOGETHER - self.n)
+            here = self.rows[self.n : self.n + stop - start]
+            here[:, :-1], here[:, -1] = Z[start:stop], 1.0
+            here *= scale[start:stop, None]
+            self.n, start = self.n + stop - start, stop
+            if self.n == TOGETHER:
+                self.multiply()
+
+    def multiply(self) -> None:
+        if self.n:
+            A = self.rows[: self.n]
+            # NumPy knows that this is symmetric. BLAS of NumPy and SciPy are two, each with threads
+            # that wait for work on the other's time: one of them is enough.
+            product = A.T @ A
+            self.gram += product if self.sign > 0 else -product
+            self.n = 0
 
 
 def warm_start(

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyr, dsyrk, ssyrk
 
 Array = NDArray[np.floating]
 
@@ -118,7 +117,7 @@ class MomentsSum:
     def __init__(self, width: int):
         self.weight = 0.0
         self.mean = np.zeros(width)
-        self._upper = np.zeros((width, width), order="F")
+        self._scatter = np.zeros((width, width))
 
     def add(self, *columns: Array, weight: Array | None = None) -> None:
         """Add rows, given as blocks of columns (n, p_1), (n, p_2), …
@@ -146,23 +145,16 @@ class MomentsSum:
             start += width
         if weight is not None:
             A *= np.sqrt(weight).astype(dtype)[:, None]
-        self._add_scatter(A)
+        # NumPy knows that this is symmetric (syrk). SciPy's BLAS is another one, and its threads
+        # would wait for work on the time of NumPy's.
+        self._scatter += A.T @ A
         total = self.weight + added
         d = np.concatenate(means) - self.mean
         if self.weight:
-            self._upper = dsyr(self.weight * added / total, d, a=self._upper, overwrite_a=1)
+            self._scatter += np.outer((self.weight * added / total) * d, d)
         self.mean += (added / total) * d
         self.weight = total
 
-    def _add_scatter(self, A: Array) -> None:
-        # A transposed C array is a Fortran array: BLAS reads the rows where they are.
-        if A.dtype == np.float32:
-            self._upper += ssyrk(1.0, A.T)
-        else:
-            self._upper = dsyrk(1.0, A.T, beta=1.0, c=self._upper, overwrite_c=1)
-
     def freeze(self) -> Moments:
         """The moments so far."""
-        upper = np.triu(self._upper)
-        scatter = upper + np.triu(upper, 1).T
-        return Moments(self.weight, self.mean.copy(), scatter)
+        return Moments(self.weight, self.mean.copy(), (self._scatter + self._scatter.T) / 2)
