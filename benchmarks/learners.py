@@ -17,12 +17,10 @@ from pathlib import Path
 import numpy as np
 from measuring import (
     Row,
-    arguments,
-    chosen_parts,
     find,
     memory_is_known,
     peak_memory,
-    report,
+    run,
     seconds,
 )
 from numpy.typing import NDArray
@@ -205,14 +203,7 @@ PARTS: dict[str, Callable[[bool, int], Iterator[Row]]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
-    parser = arguments(__doc__, PARTS)
-    parser.add_argument("--repeats", type=int, default=3, help="runs of which the best counts")
-    options = parser.parse_args(argv)
-    parts = chosen_parts(parser, options, PARTS)
-    repeats = 1 if options.quick else options.repeats
-    rows = [row for part in parts for row in PARTS[part](options.quick, repeats)]
-    report(rows, options.quick)
-    return rows
+    return run(__doc__, PARTS, 3, argv)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,25 @@ def report(rows: Sequence[Row], quick: bool) -> None:
         print("missed: " + "; ".join(missed) if missed else "all bars met")
         if missed:
             sys.exit(1)
+
+
+def run(
+    doc: str | None,
+    parts: dict[str, Callable[[bool, int], Iterator[Row]]],
+    repeats: int,
+    argv: Sequence[str] | None,
+) -> list[Row]:
+    """Parse, run the parts that were asked for and report."""
+    parser = arguments(doc, parts)
+    parser.add_argument(
+        "--repeats", type=int, default=repeats, help="runs of which the best counts"
+    )
+    options = parser.parse_args(argv)
+    times = 2 if options.quick else options.repeats
+    chosen = chosen_parts(parser, options, parts)
+    rows = [row for part in chosen for row in parts[part](options.quick, times)]
+    report(rows, options.quick)
+    return rows
 
 
 def find(name: str) -> Path | None:

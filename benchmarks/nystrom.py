@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 from measuring import (
     Row,
-    arguments,
-    chosen_parts,
     find,
     memory_is_known,
     peak_memory,
-    report,
+    run,
     seconds,
 )
 from numpy.typing import NDArray
@@ -186,14 +184,7 @@ PARTS: dict[str, Callable[[bool, int], Iterator[Row]]] = {
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
-    parser = arguments(__doc__, PARTS)
-    parser.add_argument("--repeats", type=int, default=5, help="runs of which the best counts")
-    options = parser.parse_args(argv)
-    repeats = 2 if options.quick else options.repeats
-    parts = chosen_parts(parser, options, PARTS)
-    rows = [row for part in parts for row in PARTS[part](options.quick, repeats)]
-    report(rows, options.quick)
-    return rows
+    return run(__doc__, PARTS, 5, argv)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ PACKAGE = Path(krein.__file__).resolve().parent
 # A module may import modules of lower layers, and of its own layer within one folder.
 LAYERS = {
     "_blocks": 0,
+    "_compile": 0,
     "_hashing": 1,
     "_threads": 0,
     "_validation": 0,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ._blocks import row_blocks
+from ._compile import compiled
 
 Hashes = NDArray[np.uint64]
 
@@ -96,16 +97,7 @@ def _hash_each_row(X: NDArray, columns: Hashes, out: Hashes) -> None:
 
 @functools.cache
 def _row_loop() -> Any:
-    """The compiled loop; None if Numba is not installed."""
-    try:
-        import numba  # here, as it takes longer to import than the rest of the library
-    except ImportError:
-        return None
-    jit = functools.partial(numba.njit, nogil=True, error_model="numpy")
-    try:
-        return jit(cache=True)(_hash_each_row)
-    except RuntimeError:  # no folder for the cache can be written
-        return jit()(_hash_each_row)
+    return compiled(_hash_each_row)
 
 
 def _digest(x: Any) -> bytes:

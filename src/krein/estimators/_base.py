@@ -33,7 +33,7 @@ from ..streaming import (
     checked,
     split,
 )
-from ..streaming.containers import _is_block
+from ..streaming.containers import _is_block, count
 from ._data import Data, Piece, Survey, survey
 from ._progress import Progressing, with_callbacks
 
@@ -223,7 +223,13 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _encode(self, y: Any) -> Array:
         """Targets as columns of numbers."""
-        return np.asarray(y, dtype=float).reshape(len(y), -1)
+        try:
+            return np.asarray(y, dtype=float).reshape(len(y), -1)
+        except ValueError as error:
+            raise ValueError(
+                f"{type(self).__name__} learns numbers, but y has {np.ravel(y).tolist()[0]!r}: labels "
+                "are for the classifiers."
+            ) from error
 
     def _weigh(self, piece: Piece) -> Array | None:
         return piece.weight
@@ -250,11 +256,15 @@ class KreinLearner(Progressing, BaseEstimator):
         check_is_fitted(self)
         coef = np.atleast_2d(self.coef_)
         if _is_stream(X):
-            blocks: Iterator[Any] = (block.X for block in checked(as_container(X)))
+            width = getattr(self, "n_features_in_", None)
+            blocks: Iterator[Any] = (block.X for block in checked(as_container(X), width))
         else:
             if self._takes_matrix(X):
                 X = self._validate_new(X)
-            blocks = iter([X if hasattr(X, "shape") else list(X)])
+            X = X if hasattr(X, "shape") else list(X)
+            if not count(X):
+                raise ValueError(f"X has no rows: {type(self).__name__} predicts for at least one.")
+            blocks = iter([X])
         out = []
         for block in blocks:
             for part in split(Block(block), self._block_rows):
@@ -263,14 +273,11 @@ class KreinLearner(Progressing, BaseEstimator):
         return np.concatenate(out) + np.atleast_1d(self.intercept_)
 
     def _validate_new(self, X: Any) -> Any:
-        if self._columns is None:
-            return validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32]
-            )
+        formats = "csr" if self._columns is None else False
         X = validate_data(
-            self, X, reset=False, skip_check_array=False, dtype=[np.float64, np.float32]
+            self, X, reset=False, accept_sparse=formats, dtype=[np.float64, np.float32]
         )
-        return X[:, self._columns]
+        return X if self._columns is None else X[:, self._columns]
 
     def _store(self, coef: Array, intercept: Array) -> None:
         """Keep coefficients (p, q) and intercepts (q,) in scikit-learn's shapes."""
@@ -383,9 +390,12 @@ def _is_stream(X: Any) -> bool:
 
 def scaled_gaussian(X: Any) -> Gaussian:
     """A Gaussian as wide as the data, σ² = d · var / 2: scikit-learn's ``gamma="scale"``."""
-    dense = X.toarray() if sparse.issparse(X) else np.asarray(X, dtype=float)
-    variance = float(dense.var(dtype=float)) if dense.size else 0.0
-    return Gaussian(np.sqrt(dense.shape[-1] * (variance or 1.0) / 2))
+    if sparse.issparse(X):
+        variance = float(X.multiply(X).mean() - X.mean() ** 2)
+    else:
+        X = np.asarray(X)
+        variance = float(X.var(dtype=float)) if X.size else 0.0
+    return Gaussian(np.sqrt(X.shape[-1] * (variance if variance > 0 else 1.0) / 2))
 
 
 def _seed(features: Any, rng: np.random.Generator) -> None:

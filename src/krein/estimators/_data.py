@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
 
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from ..streaming import Container, Folds, GivenFolds, InMemory, Reservoir, checked, split
@@ -99,6 +100,14 @@ class Data:
         chosen = Draws(self._hashes[rows[first]], key).first(_map_rows(self.container.X), SALT)
         return self.rows_of(rows[first][chosen])
 
+    def by_content(self) -> NDArray[np.intp]:
+        """Indices of the rows of positive weight in an order that a permutation leaves."""
+        assert isinstance(self.container, InMemory)
+        assert self._hashes is not None
+        order = np.argsort(self._hashes, kind="stable")
+        s = self.container.weight
+        return order if s is None else order[s[order] > 0]
+
     def rows_of(self, indices: NDArray[np.intp]) -> Any:
         """Some rows of data in memory."""
         assert isinstance(self.container, InMemory)
@@ -163,6 +172,10 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         s = np.ones(len(piece)) if piece.weight is None else piece.weight
         weight += float(s.sum())
         if classify:
+            # Of data in memory this is known; a stream shows its labels block by block.
+            check_classification_targets(piece.y)
+            if np.ndim(piece.y) > 1 and np.shape(piece.y)[1] > 1:
+                raise ValueError(f"{needs_y} takes one label per row, got y of several columns.")
             found, codes = np.unique(piece.y, return_inverse=True)
             for label, total in zip(found, np.bincount(codes, weights=s), strict=True):
                 totals[label] = totals.get(label, 0.0) + float(total)
@@ -186,8 +199,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
     else:
         folds = Folds(int(cv), key)
     if data.pairwise:
-        order = np.lexsort((np.arange(n_rows), np.concatenate(hashes)))
-        data.columns = order[np.concatenate(positive)[order]]
+        data.columns = data.by_content()
         sample = data.rows_of(data.columns)[:, data.columns]
     elif data.in_memory:
         sample = data.sample(key)

@@ -10,7 +10,7 @@ try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn before 1.9
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # stands in for it
         """Nothing to support."""
 
     def with_callbacks(method: Callable) -> Callable:

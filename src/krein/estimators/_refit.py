@@ -79,6 +79,13 @@ def _take(X: Any, rows: NDArray[np.intp], columns: NDArray[np.intp], pairwise: b
     return X[np.ix_(rows, columns)] if pairwise else X[rows]
 
 
+def mistakes(outputs: Array, Y: Array) -> NDArray[np.bool_]:
+    """Whether outputs (c, n, q) name another class than the targets ±1 (n, q); shape (c, n)."""
+    if Y.shape[1] == 1:
+        return (outputs[..., 0] > 0) != (Y[:, 0] > 0)
+    return outputs.argmax(axis=2) != Y.argmax(axis=1)
+
+
 class Scores:
     """Errors and losses of candidates, added up over folds."""
 
@@ -89,10 +96,7 @@ class Scores:
         """Outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
         self.total += float(weight.sum())
         self.lost += losses @ weight
-        if Y.shape[1] == 1:
-            self.wrong += ((outputs[..., 0] > 0) != (Y[:, 0] > 0)) @ weight
-        else:
-            self.wrong += (outputs.argmax(axis=2) != Y.argmax(axis=1)) @ weight
+        self.wrong += mistakes(outputs, Y) @ weight
 
     @property
     def errors(self) -> Array:

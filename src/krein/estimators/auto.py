@@ -225,9 +225,11 @@ class _Auto(Progressing, BaseEstimator):
             trials.append(Trial(name, kind, width, np.inf, 0.0, note))
             return np.inf
         except ValueError as error:
+            if learner.__name__ not in str(error):
+                raise
             # The user knows this class, not the one that it tries.
             said = str(error).replace(learner.__name__, type(self).__name__)
-            raise type(error)(said) from error
+            raise ValueError(said) from error
         score = float(np.mean([self._score(model) for model in models]))
         model, seconds = models[0], time.perf_counter() - start
         trials.append(Trial(name, kind, int(np.shape(model.coef_)[-1]), score, seconds))

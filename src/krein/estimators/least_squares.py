@@ -15,7 +15,7 @@ from ..learning.selection import FoldProblems, best, descend
 from ..streaming import Moments
 from ._base import Classifying, KreinLearner
 from ._data import Data, Survey
-from ._refit import Scores, refitted
+from ._refit import Scores, mistakes, refitted
 
 Array = NDArray[np.floating]
 
@@ -186,13 +186,10 @@ class LeastSquaresLearner(KreinLearner):
                 if not len(rows):
                     continue
                 total += float(s[rows].sum())
-                truth = Y[rows, 0] > 0 if Y.shape[1] == 1 else Y[rows].argmax(axis=1)
                 for first in range(0, len(candidates), AT_ONCE):
                     part = slice(first, first + AT_ONCE)
-                    W = np.moveaxis(coefs[part], 0, 1)
-                    out = np.tensordot(Z[rows], W.astype(Z.dtype), axes=1) + intercepts[part]
-                    said = out[..., 0] > 0 if Y.shape[1] == 1 else out.argmax(axis=2)
-                    wrong[part] += s[rows] @ (said != truth[:, None])
+                    out = Z[rows] @ coefs[part].astype(Z.dtype) + intercepts[part][:, None]
+                    wrong[part] += mistakes(out, Y[rows]) @ s[rows]
         return wrong / (total or 1.0)
 
 

@@ -51,7 +51,8 @@ class FeatureRows:
         if learner.fit_intercept:
             # Newton's system has more digits for features about their mean; the intercept knows.
             self.mean = total / self.weight.sum()
-            self._kept = [(rows, Z - self.mean.astype(Z.dtype)) for rows, Z in self._kept]
+            for i, (rows, Z) in enumerate(self._kept):  # one after the other: no second copy of all
+                self._kept[i] = rows, Z - self.mean.astype(Z.dtype)
 
     def __iter__(self) -> Iterator[tuple[slice, Array]]:
         if self._complete:
@@ -336,9 +337,8 @@ class _Search:
     def scores(self, candidates: list[Penalty]) -> list[tuple[float, float]]:
         """Error and squared hinge of each candidate on the rows left out."""
         scores = Scores(len(candidates))
-        for found, Y, weight in (
-            self._refitted(candidates) if self.folds else self._once(candidates)
-        ):
+        judged = self._refitted if self.folds else self._once
+        for found, Y, weight in judged(candidates):
             slack = np.maximum(0, 1 - Y * found)
             scores.add(found, Y, weight, np.square(slack).sum(axis=2))
         return list(zip(scores.errors, scores.losses, strict=True))
@@ -374,6 +374,8 @@ class _Search:
                 start = self._starts.get((fold, k), np.zeros(self.rows.width + 1))
                 state = NewtonState.at(self.rows, start)
                 self.solver.solve(self.rows, y, weight, penalty, state)
+                if state.interrupted:
+                    raise KeyboardInterrupt
                 self._starts[fold, k] = state.coef
                 slack = np.maximum(0, 1 - y[test] * state.outputs[test])
                 loss += float(s @ np.square(slack))

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .._compile import compiled
+
 Array = np.ndarray
 
 # x = k π/2 + r with |r| <= π/4. Adding 1.5 * 2**52 rounds x * 2/π to the integer k and leaves k in
@@ -114,18 +116,10 @@ def _kernel_single(
 @functools.cache
 def sincos_kernel(dtype: np.dtype) -> Callable[..., Any] | None:
     """The compiled kernel for `dtype`; None if Numba is not installed."""
-    try:
-        import numba  # here, as it takes longer to import than the rest of the library
-    except ImportError:
-        return None
-    function = _kernel_single if dtype == np.float32 else _kernel_double
     # "contract" allows fused multiply-adds and nothing else: other fast-math flags would optimise
     # the rounding and the test for NaN away.
-    jit = functools.partial(numba.njit, nogil=True, fastmath={"contract"}, error_model="numpy")
-    try:
-        return jit(cache=True)(function)
-    except RuntimeError:  # no folder for the cache can be written
-        return jit()(function)
+    function = _kernel_single if dtype == np.float32 else _kernel_double
+    return compiled(function, fastmath={"contract"})
 
 
 def bound(dtype: np.dtype) -> np.floating | float:

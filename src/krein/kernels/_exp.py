@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .._compile import compiled
+
 Array = np.ndarray
 
 # x = k ln 2 + r with |r| <= ln(2)/2. Adding 1.5 * 2**52 rounds x / ln 2 to the integer k and leaves
@@ -46,17 +48,9 @@ def _kernel(P: Array, a: Array, b: Array, highest: float) -> None:
 
 
 @functools.cache
-def _compiled() -> Callable[..., Any] | None:
-    """The compiled loop; None if Numba is not installed."""
-    try:
-        import numba  # here, as it takes longer to import than the rest of the library
-    except ImportError:
-        return None
-    jit = functools.partial(numba.njit, nogil=True, fastmath={"contract"}, error_model="numpy")
-    try:
-        return jit(cache=True)(_kernel)
-    except RuntimeError:  # no folder for the cache can be written
-        return jit()(_kernel)
+def _loop() -> Callable[..., Any] | None:
+    # "contract" allows fused multiply-adds and nothing that would optimise the rounding away.
+    return compiled(_kernel, fastmath={"contract"})
 
 
 def exp_in_place(P: Array, a: Array | None = None, b: Array | None = None) -> Array:
@@ -74,7 +68,7 @@ def exp_in_place(P: Array, a: Array | None = None, b: Array | None = None) -> Ar
     ndarray of shape (n, m)
         P itself.
     """
-    loop = _compiled() if P.dtype == np.float64 and P.ndim == 2 else None
+    loop = _loop() if P.dtype == np.float64 and P.ndim == 2 else None
     if a is None or b is None:
         if loop is None:
             return np.exp(P, out=P)

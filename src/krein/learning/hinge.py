@@ -10,7 +10,7 @@ enter or leave A are added to or taken from the Gram matrix.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -55,7 +55,6 @@ class NewtonState:
     converged: bool = False
     interrupted: bool = False
     objective: float = np.inf
-    decreases: list[float] = field(default_factory=list)
 
     @classmethod
     def zero(cls, rows: Rows) -> NewtonState:
@@ -144,7 +143,6 @@ class SquaredHinge:
         decrease = state.objective - objective
         if decrease > 0:
             state.coef, state.outputs, state.objective = coef, f, objective
-            state.decreases.append(decrease)
         same = np.array_equal(np.where(y * f < 1, weight, 0.0) > 0, active > 0)
         # With an unchanged active set and a full step the minimum is exact.
         state.converged = (same and abs(step - 1) < 1e-9) or decrease <= self.tol * objective
@@ -297,4 +295,6 @@ def warm_start(
         # Both classes and enough rows to say something.
         if min(np.count_nonzero(part[y > 0]), np.count_nonzero(part[y < 0])) >= 50:
             rough.solve(rows, y, part, penalty, state)
+        if state.interrupted:
+            break
     return state

@@ -1,0 +1,73 @@
+"""Bad targets, empty data and wide data, where a stream or objects hide them from scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from krein import KreinClassifier, KreinRidge, KreinRidgeClassifier, KreinSVC
+from krein.estimators._base import scaled_gaussian
+from krein.kernels import EditDistance, Pairwise, Similarity
+from krein.kernels.custom import BadPairError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+WORDS = ["aa", "ab", "ba", "bb"] * 10
+
+
+@pytest.fixture
+def strings():
+    pytest.importorskip("rapidfuzz")
+    return Similarity(EditDistance())
+
+
+def test_text_is_no_target_of_regression(strings):
+    with pytest.raises(ValueError, match="learns numbers, but y has 'p': labels are for"):
+        KreinRidge(strings, 3, alpha=0.1).fit(WORDS, ["p", "q"] * 20)
+
+
+@pytest.mark.parametrize("learner", [KreinRidgeClassifier, KreinSVC])
+def test_numbers_in_a_stream_are_no_labels(learner):
+    blocks = [(X[:30], X[:30, 0]), (X[30:], X[30:, 0])]
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        learner(n_components=5).fit(blocks)
+
+
+def test_several_labels_per_row_are_refused():
+    labels = np.c_[X[:, 0] > 0, X[:, 1] > 0].astype(int)
+    with pytest.raises(ValueError, match=r"KreinRidgeClassifier takes one label per row"):
+        KreinRidgeClassifier(n_components=5).fit([(X, labels)])
+
+
+def test_a_stream_of_another_width_is_refused_in_predict():
+    model = KreinRidge(n_components=5, alpha=0.1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="2 columns, but 3 are expected"):
+        model.predict([(X[:5, :2], X[:5, 0])])
+
+
+def test_nothing_cannot_be_predicted_for(strings):
+    model = KreinRidge(strings, 3, alpha=0.1).fit(WORDS, [0.0, 1.0] * 20)
+    with pytest.raises(ValueError, match="X has no rows"):
+        model.predict([])
+
+
+def test_the_automatic_learner_passes_a_bad_pair_on():
+    kernel = Pairwise(lambda a, b: float("nan"))
+    with pytest.raises(BadPairError, match="returned nan for object"):
+        KreinClassifier(kernel, 3).fit(WORDS, [0, 1] * 20)
+
+
+def test_the_default_width_of_sparse_rows_is_that_of_dense_ones():
+    rows = sparse.random(50, 40, 0.1, format="csr", random_state=0)
+    dense, wide = scaled_gaussian(rows.toarray()).sigma, scaled_gaussian(rows).sigma
+    assert wide == pytest.approx(dense, rel=1e-12)
+
+
+def test_very_wide_sparse_rows_are_not_made_dense():
+    # As an array these 60 rows would take 24 GB.
+    columns = RNG.integers(50_000_000, size=300)
+    entries = RNG.normal(size=300), (np.repeat(np.arange(60), 5), columns)
+    rows = sparse.csr_matrix(entries, shape=(60, 50_000_000))
+    model = KreinRidge(n_components=5, alpha=0.1, random_state=0).fit(rows, X[:, 0])
+    assert np.all(np.isfinite(model.predict(rows)))
