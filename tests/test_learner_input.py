@@ -196,7 +196,7 @@ def test_pickles_and_clones(made):
 def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     model = _make(made, n_components=n_components).fit(X, _target(made))
     report, text = model.report_, str(model.report_)
-    more = {"squared hinge", "Kreĭn penalty"} if made is KreinClassifier else set()
+    more = {"squared hinge"} if made is KreinClassifier else set()
     learners = {"ridge", "VC-LSM"} | more
     assert {trial.learner for trial in report.trials} == learners
     scores = [trial.score for trial in report.trials]
@@ -210,8 +210,23 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
         assert re.search(row, text)
     widths = {trial.width for trial in report.trials}
     assert widths == {10} if n_components == 10 else len(widths) > 1
-    np.testing.assert_array_equal(model.predict(X), model.best_estimator_.predict(X))
+    assert model.best_estimator_ is model.estimators_[0]
     assert model.best_estimator_.coef_.shape[-1] == best.width
+    enough = 1.5 * best.score + (made is KreinClassifier) / len(X)
+    assert all(scores[i] <= enough for i in report.averaged)
+    assert len(model.estimators_) == len(report.averaged) * model._repeats(X)
+    others = f"averaged with {len(report.averaged) - 1} other"
+    assert (others in report.reason) == (len(report.averaged) > 1)
+    name = "decision_function" if made is KreinClassifier else "predict"
+    outputs = [getattr(one, name)(X) for one in model.estimators_]
+    np.testing.assert_allclose(getattr(model, name)(X), np.mean(outputs, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("made", AUTO)
+def test_one_model_is_the_best_one(made):
+    model = _make(made, n_components=10, n_models=1).fit(X, _target(made))
+    assert model.report_.averaged == [model.report_.chosen]
+    np.testing.assert_array_equal(model.predict(X), model.best_estimator_.predict(X))
 
 
 @pytest.mark.parametrize("made", AUTO)
@@ -393,5 +408,5 @@ def test_predicting_on_other_columns_is_refused(made):
     for rows in (X[:, :2], np.hstack([X, X])):
         with pytest.raises(ValueError, match=rf"{rows.shape[1]} features.*{made.__name__}.*3"):
             model.predict(rows)
-    with pytest.raises(ValueError, match=r"2 features.*3"):
+    with pytest.raises(ValueError, match=r"2 columns, but 3 are expected"):
         model.predict(lambda: iter([X[:, :2]] * 2))

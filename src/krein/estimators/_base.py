@@ -227,8 +227,8 @@ class KreinLearner(Progressing, BaseEstimator):
             return np.asarray(y, dtype=float).reshape(len(y), -1)
         except ValueError as error:
             raise ValueError(
-                f"{type(self).__name__} learns numbers, but y has {np.ravel(y).tolist()[0]!r}: labels "
-                "are for the classifiers."
+                f"{type(self).__name__} learns numbers, but y has {np.ravel(y).tolist()[0]!r}: "
+                "labels are for the classifiers."
             ) from error
 
     def _weigh(self, piece: Piece) -> Array | None:
@@ -372,9 +372,13 @@ class Classifying(ClassifierMixin):
 
     def predict(self, X: Any) -> NDArray:
         """The class of each row of X."""
-        found = self.decision_function(X)
-        codes = (found > 0).astype(int) if found.ndim == 1 else found.argmax(axis=1)
-        return self.classes_[codes]
+        return decide(self.decision_function(X), self.classes_)
+
+
+def decide(outputs: Array, classes: NDArray) -> NDArray:
+    """The classes that outputs (n,) or (n, k) name."""
+    codes = (outputs > 0).astype(int) if outputs.ndim == 1 else outputs.argmax(axis=1)
+    return classes[codes]
 
 
 def _is_stream(X: Any) -> bool:

@@ -90,17 +90,23 @@ class Scores:
     """Errors and losses of candidates, added up over folds."""
 
     def __init__(self, n_candidates: int):
-        self.wrong, self.lost, self.total = np.zeros(n_candidates), np.zeros(n_candidates), 0.0
+        self.wrong, self.lost, self.squares = np.zeros((3, n_candidates))
+        self.total = 0.0
 
     def add(self, outputs: Array, Y: Array, weight: Array, losses: Array) -> None:
         """Outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
         self.total += float(weight.sum())
         self.lost += losses @ weight
         self.wrong += mistakes(outputs, Y) @ weight
+        self.squares += np.square(outputs - Y).sum(axis=2) @ weight
 
     @property
     def errors(self) -> Array:
         return self.wrong / (self.total or 1.0)
+
+    @property
+    def squared_errors(self) -> Array:
+        return self.squares / (self.total or 1.0)
 
     @property
     def losses(self) -> Array:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,78 +13,29 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._validation import all_or_nothing, as_generator
-from ..features import Nystrom, RandomFourier, SimilarityFeatures
+from ..features import Nystrom
 from ..kernels import Kernel
-from ..measures import InfiniteMassError
+from ..streaming import Block, as_container, split
 from ..streaming.containers import count
-from ._base import _is_stream, scaled_gaussian
+from ._base import _is_stream, decide, scaled_gaussian
+from ._candidates import MANY, candidates
+from ._memory import Memory, Remembered
 from ._progress import Progressing, with_callbacks
+from ._trials import Report, Trial, Trials
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
 from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
 
-# Ranks that are tried, as long as the data have more rows and time is left.
-WIDTHS = (25, 100, 300)
-# Up to this many rows the whole space is tried too.
-WHOLE = 1500
-# Up to this many rows maps are fitted anew for each fold.
+__all__ = ["KreinClassifier", "KreinRegressor", "Report", "Trial"]
+
+# Up to this many rows maps are fitted anew for each fold, and good trials are averaged.
 FEW = 2000
-# From this many rows on, features that need no landmarks are tried too.
-MANY = 5000
 # So many of the maps that are best for the first learner are tried with the others.
-GOOD_MAPS = 2
-
-
-@dataclass
-class Trial:
-    """One thing that was tried.
-
-    Attributes
-    ----------
-    features, learner : str
-    width : int
-    score : float
-        The cross-validated loss of the best penalties.
-    seconds : float
-    note : str
-        Why it was not finished, if it was not.
-    """
-
-    features: str
-    learner: str
-    width: int
-    score: float
-    seconds: float
-    note: str = ""
-
-
-@dataclass
-class Report:
-    """What was tried, what was chosen and why.
-
-    Attributes
-    ----------
-    trials : list of Trial
-    chosen : int
-        The place of the chosen one.
-    criterion : str
-    reason : str
-    """
-
-    criterion: str
-    trials: list[Trial] = field(default_factory=list)
-    chosen: int = -1
-    reason: str = ""
-
-    def __str__(self) -> str:
-        head = f"{'features':<16}{'width':>6}  {'learner':<14}{self.criterion:>16}{'seconds':>9}"
-        lines = [head]
-        for i, t in enumerate(self.trials):
-            mark = "*" if i == self.chosen else " "
-            score = f"{t.score:.4g}" if np.isfinite(t.score) else "-"
-            row = f"{t.features:<16}{t.width:>6}  {t.learner:<14}{score:>16}{t.seconds:>9.2f}"
-            lines.append(f"{row} {mark} {t.note}".rstrip())
-        return "\n".join([*lines, self.reason])
+GOOD_MAPS = 3
+# So many trials are averaged on few rows, where the best one is best by chance.
+AVERAGED = 5
+# New rows are taken so many at a time: not more than a learner takes, so that all ask for the same.
+AT_ONCE = 256
 
 
 class _Auto(Progressing, BaseEstimator):
@@ -95,18 +44,21 @@ class _Auto(Progressing, BaseEstimator):
     _parameter_constraints = {
         "kernel": [Kernel, StrOptions({"precomputed"}), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_models": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "max_megabytes": [Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
         "random_state": ["random_state", np.random.Generator],
     }
     _criterion = "squared error"
+    _criteria: tuple[str, ...] = ("squared_error",)
 
     def __init__(
         self,
         kernel: Kernel | str | None = None,
         n_components: int | str = "auto",
         *,
+        n_models: int | str = "auto",
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
         cv: int = 5,
@@ -114,6 +66,7 @@ class _Auto(Progressing, BaseEstimator):
     ):
         self.kernel = kernel
         self.n_components = n_components
+        self.n_models = n_models
         self.max_seconds = max_seconds
         self.max_megabytes = max_megabytes
         self.cv = cv
@@ -123,10 +76,14 @@ class _Auto(Progressing, BaseEstimator):
         """Names, classes and options of the learners to try, on few rows or on many."""
         raise TypeError(f"{type(self).__name__} must define _learners.")
 
-    def _score(self, learner: Any) -> float:
-        """The cross-validated loss of the penalties that the learner chose."""
+    def _losses(self, learner: Any) -> list[float]:
+        """Cross-validated losses of the penalties that the learner chose; the first one counts."""
         results = learner.cv_results_
-        return float(results["squared_error"][results["chosen"]])
+        return [float(results[name][results["chosen"]]) for name in self._criteria]
+
+    def _grain(self, X: Any) -> float:
+        """A difference of losses that is none."""
+        return 0.0
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -148,25 +105,32 @@ class _Auto(Progressing, BaseEstimator):
             )
         X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
-        self.report_ = Report(self._criterion)
-        self._best, self._begin = np.inf, time.perf_counter()
-        repeats = self._repeats(X)
-        first, *others = self._learners(repeats > 0)
+        repeats, n_models = self._repeats(X), self.n_models
+        if n_models == "auto":
+            n_models = AVERAGED if repeats else 1
+        trials = Trials(self, (X, y, sample_weight), repeats, int(n_models), seed)
+        kernel = self._kernel(X, repeats > 0)
+        first, *others = trials.learners
         # The cheapest learner looks for good maps, the others are tried on those.
-        scores: list[tuple[float, int, Any]] = []
-        for candidate in self._maps(X, seed):
-            score = self._try(first, candidate, seed, repeats, X, y, sample_weight)
-            scores.append((score, len(scores), candidate))
-        for _, _, candidate in sorted(scores, key=lambda entry: entry[:2])[:GOOD_MAPS]:
+        sizes = _count(X), self.n_components, self.max_megabytes
+        maps = list(candidates(kernel, *sizes, seed))
+        scores = [trials.attempt(first, candidate) for candidate in maps]
+        for i in sorted(range(len(maps)), key=scores.__getitem__)[:GOOD_MAPS]:
             for kind in others:
-                self._try(kind, candidate, seed, repeats, X, y, sample_weight)
-        del self._best, self._begin
-        chosen = self.report_.trials[self.report_.chosen]
-        self.report_.reason = (
-            f"Chosen: {chosen.learner} on {chosen.features} features of width {chosen.width}, with "
-            f"the smallest {self._criterion} of {self._n_folds}-fold cross-validation"
-            f"{' (the first of equals)' if self._ties(self.report_) else ''}."
-        )
+                trials.attempt(kind, maps[i])
+        self.estimators_ = trials.finish()
+        self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        if isinstance(kernel, Remembered):
+            kernel.memory.forget()
+
+    def _kernel(self, X: Any, few: bool) -> Kernel | str:
+        """The kernel of all trials; on few objects, of which it may be slow, with a memory."""
+        if self.kernel is None:
+            return scaled_gaussian(next(iter(as_container(X))).X if _is_stream(X) else X)
+        if few and isinstance(self.kernel, Kernel) and not self.kernel.takes_matrix(X):
+            X = X if hasattr(X, "shape") else list(X)
+            return Remembered(self.kernel, Memory(self.kernel, X))
+        return self.kernel
 
     def _rows(self, X: Any, reset: bool) -> Any:
         """X validated, where it is a matrix; objects and streams as they are."""
@@ -186,95 +150,21 @@ class _Auto(Progressing, BaseEstimator):
 
         On few rows maps are fitted anew for each fold, and one division into folds is noise.
         """
-        n_rows = FEW + 1 if _is_stream(X) or not hasattr(X, "__len__") else count(X)
+        n_rows = _count(X)
         if n_rows > FEW:
             return 0
         return 3 if n_rows <= FEW // 10 and isinstance(self.cv, Integral) else 1
 
-    def _try(
-        self,
-        kind: str,
-        candidate: tuple[str, int, Any],
-        seed: int,
-        repeats: int,
-        X: Any,
-        y: Any,
-        weight: Any,
-    ) -> float:
-        """Fit one learner on one map, note how it went and return its loss."""
-        name, width, features = candidate
-        trials, (learner, options) = self.report_.trials, self._learners(repeats > 0)[kind]
-        used = time.perf_counter() - self._begin
-        expected = max((t.seconds for t in trials if t.learner == kind), default=0.0)
-        limit = np.inf if self.max_seconds is None else self.max_seconds
-        if trials and used + expected > limit:
-            note = f"left out: {used:.1f} s of {limit:g} s are used"
-            trials.append(Trial(name, kind, width, np.inf, 0.0, note))
-            return np.inf
-        start = time.perf_counter()
-        options = {**options, "features": features, "cv": self.cv, "refit": repeats > 0}
-        models = [
-            learner(alpha="cv", random_state=seed + i, **options) for i in range(max(1, repeats))
-        ]
-        try:
-            with self._stage(f"{kind}, {name}, width {width}"):
-                for model in models:
-                    model.fit(X, y, weight)
-        except InfiniteMassError as error:
-            note = str(error).split(":")[0]
-            trials.append(Trial(name, kind, width, np.inf, 0.0, note))
-            return np.inf
-        except ValueError as error:
-            if learner.__name__ not in str(error):
-                raise
-            # The user knows this class, not the one that it tries.
-            said = str(error).replace(learner.__name__, type(self).__name__)
-            raise ValueError(said) from error
-        score = float(np.mean([self._score(model) for model in models]))
-        model, seconds = models[0], time.perf_counter() - start
-        trials.append(Trial(name, kind, int(np.shape(model.coef_)[-1]), score, seconds))
-        if score < self._best:
-            self._best, self.best_estimator_ = score, model
-            self.report_.chosen = len(trials) - 1
-        return score
-
-    @staticmethod
-    def _ties(report: Report) -> bool:
-        scores = [trial.score for trial in report.trials]
-        return scores.count(scores[report.chosen]) > 1
-
-    def _maps(self, X: Any, seed: int) -> Iterator[tuple[str, int, Any]]:
-        """Maps to try, cheap ones first, within the memory that is allowed."""
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X) if hasattr(X, "__len__") else MANY
-        kernel = self.kernel
-        if kernel is None and not _is_stream(X):
-            kernel = scaled_gaussian(X)
-        limit = self.max_megabytes * 2**20
-        if self.n_components != "auto":
-            widths: list[int] = [int(self.n_components)]
-        else:
-            widths = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
-        for width in widths:
-            if 8 * width * width * 4 <= limit or width == widths[0]:
-                yield "Nystrom", width, Nystrom(kernel, width, random_state=seed)
-        if self.n_components == "auto" and widths[-1] < n_rows <= WHOLE:
-            everything = Nystrom(kernel, n_rows, landmarks="all", random_state=seed)
-            yield "Nystrom (all)", n_rows, everything
-        if self.n_components == "auto":
-            # As many similarities as there are landmarks of the widest map.
-            rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * widths[-1])
-            similarities = SimilarityFeatures(kernel, width, landmarks=rule, random_state=seed)
-            yield "similarities", width, similarities
-        if isinstance(kernel, str) or n_rows < MANY:
-            return
-        if kernel is None or kernel.takes_vectors:
-            width = 2 * widths[-1]
-            yield "RandomFourier", width, RandomFourier(kernel, width, random_state=seed)
-
-    def predict(self, X: Any) -> NDArray:
-        """The predictions of the best learner."""
+    def _outputs(self, X: Any, name: str) -> NDArray:
+        """The mean of what a method of all that were kept returns."""
         check_is_fitted(self)
-        return self.best_estimator_.predict(self._rows(X, reset=False))
+        X = self._rows(X, reset=False)
+        methods = [getattr(model, name) for model in self.estimators_]
+        if len(methods) == 1 or _is_stream(X):
+            return np.mean([method(X) for method in methods], axis=0)
+        blocks: Iterator[Block] = split(Block(X), AT_ONCE)
+        means = [np.mean([method(block.X) for method in methods], axis=0) for block in blocks]
+        return np.concatenate(means) if means else methods[0](X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -285,19 +175,31 @@ class _Auto(Progressing, BaseEstimator):
         return tags
 
 
+def _count(X: Any) -> int:
+    """The number of rows; of a stream, where it is not known, that of many."""
+    return MANY if _is_stream(X) else count(X)
+
+
 class KreinRegressor(RegressorMixin, _Auto):
     """Regression with any kernel, everything chosen by cross-validation.
 
-    Tries Kreĭn ridge and variance-constrained least squares on Nyström maps of several ranks (and
-    on random Fourier features where there are many rows and the kernel has a measure), each with
-    its penalties tuned, and keeps the best; `report_` says what was tried and why.
+    Tries Kreĭn ridge and variance-constrained least squares, each with its penalties tuned, on
+    Nyström maps of several ranks, on similarities as features and a Gaussian of them, and, where
+    there are many rows and the kernel has a measure, on random Fourier features; `report_` says
+    what was tried, what was chosen and why. Ridge is tried on all maps, the other on the three that
+    suit ridge best. On up to 2000 rows maps are fitted anew for each fold, and the best few, none
+    with more than 1.5 times the smallest loss, are averaged: the best one is best by chance.
 
     Parameters
     ----------
     kernel : Kernel or "precomputed", default=None
-        None is ``Gaussian()``.
+        None is a Gaussian as wide as the data. The values of a kernel of objects are computed once
+        for all trials on up to 2000 rows.
     n_components : int or "auto", default="auto"
-        The rank; "auto" tries 25, 100, 300 and, with up to 1500 rows, all.
+        The rank of Nyström maps, and no other ones; "auto" tries 25, 100, 300 and, with up to 1500
+        rows, all.
+    n_models : int or "auto", default="auto"
+        How many trials are averaged at most; "auto" is 5 with up to 2000 rows, else 1.
     max_seconds : float, default=None
         No further trial is begun that is expected to end later.
     max_megabytes : float, default=1024
@@ -307,13 +209,20 @@ class KreinRegressor(RegressorMixin, _Auto):
 
     Attributes
     ----------
-    best_estimator_ : the fitted learner
+    best_estimator_ : the best fitted learner
+    estimators_ : list
+        All that are averaged, the best one first; with up to 200 rows each trial is fitted and
+        judged three times, with other folds.
     report_ : Report
         Printed, a table of all trials and a sentence.
     """
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         return {"ridge": (KreinRidge, {}), "VC-LSM": (VarianceConstrainedRegressor, {})}
+
+    def predict(self, X: Any) -> NDArray:
+        """The mean prediction of the learners that were kept, shape (n,) or (n, k)."""
+        return self._outputs(X, "predict")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -324,29 +233,18 @@ class KreinRegressor(RegressorMixin, _Auto):
 class KreinClassifier(ClassifierMixin, _Auto):
     """Classification with any kernel, everything chosen by cross-validation.
 
-    Tries Kreĭn ridge, variance-constrained least squares and the squared-hinge machine on Nyström
-    maps of several ranks (and on random Fourier features where there are many rows and the kernel
-    has a measure), each with its penalties tuned, and keeps the one with the smallest error.
+    As `KreinRegressor`, with the squared-hinge machine besides, and judged by the error; equal
+    errors are common, and the squared error decides among them.
 
     Parameters
     ----------
-    kernel : Kernel or "precomputed", default=None
-        None is ``Gaussian()``.
-    n_components : int or "auto", default="auto"
-        The rank; "auto" tries 25, 100, 300 and, with up to 1500 rows, all.
-    max_seconds : float, default=None
-        No further trial is begun that is expected to end later.
-    max_megabytes : float, default=1024
-        Maps whose matrices need more are not tried.
-    cv : int, default=5
-    random_state : int, RandomState, Generator or None, default=None
+    kernel, n_components, n_models, max_seconds, max_megabytes, cv, random_state : see
+        `KreinRegressor`
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-    best_estimator_ : the fitted learner
-    report_ : Report
-        Printed, a table of all trials and a sentence.
+    best_estimator_, estimators_, report_ : see `KreinRegressor`
 
     Examples
     --------
@@ -359,7 +257,10 @@ class KreinClassifier(ClassifierMixin, _Auto):
     Chosen: ... on Nystrom features of width 20, with the smallest error of 5-fold ...
     """
 
-    _criterion = "error"
+    _criterion, _criteria = "error", ("error", "squared_error")
+
+    def _grain(self, X: Any) -> float:
+        return 1 / _count(X)
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.
@@ -368,18 +269,16 @@ class KreinClassifier(ClassifierMixin, _Auto):
             "ridge": (KreinRidgeClassifier, options),
             "VC-LSM": (VarianceConstrainedClassifier, options),
             "squared hinge": (KreinSVC, {"criterion": "squared_hinge"} if few else {}),
-            "Kreĭn penalty": (KreinRidgeClassifier, {**options, "penalty": "krein"}),
         }
-
-    def _score(self, learner: Any) -> float:
-        results = learner.cv_results_
-        return float(results["error"][results["chosen"]])
 
     @property
     def classes_(self) -> NDArray:
         return self.best_estimator_.classes_
 
     def decision_function(self, X: Any) -> NDArray:
-        """The outputs of the best learner."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(self._rows(X, reset=False))
+        """The mean output of the learners that were kept, shape (n,) for two classes or (n, k)."""
+        return self._outputs(X, "decision_function")
+
+    def predict(self, X: Any) -> NDArray:
+        """The class of each row of X."""
+        return decide(self.decision_function(X), self.classes_)

@@ -248,12 +248,12 @@ class KreinSVC(Classifying, KreinLearner):
         )
         negative = bool(np.any(self._signs < 0)) and self.alpha_neg != "equal"
         tried: list[Penalty] = []
-        scores: list[tuple[float, float]] = []
+        scores: list[tuple[float, float, float]] = []
 
         def attempt(candidates: list[Penalty]) -> Penalty:
             scores.extend(search.scores(candidates))
             tried.extend(candidates)
-            errors, losses = np.array(scores).T
+            errors, losses, _ = np.array(scores).T
             keys = (losses,) if self.criterion == "squared_hinge" else (errors, losses)
             return tried[best(*keys)]
 
@@ -268,8 +268,10 @@ class KreinSVC(Classifying, KreinLearner):
             found = attempt([Penalty(a, a) for a in alphas])
             if negative:
                 found = attempt([Penalty(found.alpha, found.alpha * r) for r in RATIOS])
-        errors, losses = np.array(scores).T
-        self.cv_results_ = as_table(tried, error=errors, squared_hinge=losses)
+        errors, losses, squares = np.array(scores).T
+        self.cv_results_ = as_table(
+            tried, error=errors, squared_hinge=losses, squared_error=squares
+        )
         self.cv_results_["chosen"] = tried.index(found)
         return found
 
@@ -334,14 +336,14 @@ class _Search:
             if len(test) and weight.sum() > 0:
                 yield fold, weight, test
 
-    def scores(self, candidates: list[Penalty]) -> list[tuple[float, float]]:
-        """Error and squared hinge of each candidate on the rows left out."""
+    def scores(self, candidates: list[Penalty]) -> list[tuple[float, float, float]]:
+        """Error, squared hinge and squared error of each candidate on the rows left out."""
         scores = Scores(len(candidates))
         judged = self._refitted if self.folds else self._once
         for found, Y, weight in judged(candidates):
             slack = np.maximum(0, 1 - Y * found)
             scores.add(found, Y, weight, np.square(slack).sum(axis=2))
-        return list(zip(scores.errors, scores.losses, strict=True))
+        return list(zip(scores.errors, scores.losses, scores.squared_errors, strict=True))
 
     def _once(self, candidates: list[Penalty]) -> Iterator[tuple[Array, Array, Array]]:
         """Outputs (c, n, q), targets and weights of each fold; the map has seen all rows."""

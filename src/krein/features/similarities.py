@@ -20,7 +20,10 @@ class SimilarityFeatures(Nystrom):
 
     A baseline (SF-LSM in the scalable Kreĭn paper). It takes any similarity, and what a linear
     learner on it has is the kernel ``k(x, Z) k(Z, y)``, in general not k: large eigenvalues count
-    even more, and the signs are lost.
+    even more, and the signs are lost. With ``scale=True`` a Gaussian on top of them has a width in
+    units of the data, which makes a learner of any shape from a few similarities per object::
+
+        make_pipeline(SimilarityFeatures(kernel, 300, scale=True), Nystrom(Gaussian(), 800))
 
     Parameters
     ----------
@@ -30,6 +33,8 @@ class SimilarityFeatures(Nystrom):
         Number of landmarks, hence of features.
     landmarks : str, LandmarkRule, array-like or callable, default="uniform"
         See `Nystrom`; "all" is the whole matrix.
+    scale : bool, default=False
+        Divide by the root of the sum of the features' variances over the landmarks.
     n_jobs : int, default=None
     random_state : int, RandomState, Generator or None, default=None
 
@@ -45,7 +50,7 @@ class SimilarityFeatures(Nystrom):
     _parameter_constraints = {
         name: Nystrom._parameter_constraints[name]
         for name in ("kernel", "n_components", "landmarks", "n_jobs", "random_state")
-    }
+    } | {"scale": ["boolean"]}
     n_landmarks = None
 
     def __init__(
@@ -54,12 +59,14 @@ class SimilarityFeatures(Nystrom):
         n_components: int = 100,
         *,
         landmarks: str | LandmarkRule | ArrayLike | Callable = "uniform",
+        scale: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
         self.kernel = kernel
         self.n_components = n_components
         self.landmarks = landmarks
+        self.scale = scale
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -68,7 +75,11 @@ class SimilarityFeatures(Nystrom):
 
     def _fit_core(self, source: Source, indices: NDArray[np.intp], key: int) -> Core:
         m = len(indices)
-        return Core(np.eye(m), np.eye(m), np.ones(m))
+        spread = 1.0
+        if self.scale:
+            # Over the landmarks only: m² values, where all rows would double the cost of a fit.
+            spread = float(np.sqrt(source.values(indices, indices).var(axis=0).sum())) or 1.0
+        return Core(np.eye(m) / spread, np.eye(m) / spread, np.ones(m))
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """The kernel of these features is what they give: ``k(X, Z) k(Z, Y)``."""
