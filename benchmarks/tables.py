@@ -28,7 +28,7 @@ import proximities
 from measuring import Row, arguments, chosen_parts, report
 from numpy.typing import NDArray
 from proximities import Proximities, Split
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from krein import KreinClassifier, KreinRidgeClassifier, KreinSVC, Nystrom
@@ -73,22 +73,31 @@ def whole_space(S: NDArray, y: NDArray, T: NDArray) -> tuple:
 
 
 def corrected(correction: str | None, S: NDArray, y: NDArray, T: NDArray) -> tuple:
-    """`krein.CorrectedSVC`, the spectrum corrected once for all values of C."""
-    if correction is not None:
-        corrector = SpectrumCorrector(correction).fit(S)
-        S, T = corrector.transform(S), corrector.transform(T)
-    folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    svc = SVC(kernel="precomputed", max_iter=SVC_STEPS)
-    search = GridSearchCV(svc, {"C": CS / np.diagonal(S).mean()}, cv=folds).fit(S, y)
-    return search.predict(T), ""
+    """`krein.CorrectedSVC`, the spectrum corrected anew for each fold, once for all values of C."""
+    A, B = correct(correction, S, T)
+    penalties = CS / np.diagonal(A).mean()
+    wrong = np.zeros(len(penalties))
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(S, y):
+        inner = correct(correction, S[np.ix_(train, train)], S[np.ix_(test, train)])
+        wrong += [np.sum(hinge(C, *inner, y[train]) != y[test]) for C in penalties]
+    return hinge(penalties[np.argmin(wrong)], A, B, y), ""
+
+
+def correct(correction: str | None, S: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:
+    if correction is None:
+        return S, T
+    corrector = SpectrumCorrector(correction).fit(S)
+    return corrector.transform(S), corrector.transform(T)
+
+
+def hinge(C: float, S: NDArray, T: NDArray, y: NDArray) -> NDArray:
+    return SVC(kernel="precomputed", C=C, max_iter=SVC_STEPS).fit(S, y).predict(T)
 
 
 def automatic(S: NDArray, y: NDArray, T: NDArray) -> tuple:
     model = KreinClassifier("precomputed", random_state=0).fit(S, y)
-    report = model.report_
-    trial = report.trials[report.chosen]
-    # Widths of the whole space differ by one between folds.
-    return model.predict(T), f"{trial.learner}, {trial.features} (of {len(report.averaged)})"
+    best = model.report_.trials[model.report_.chosen]
+    return model.predict(T), f"{best.learner}, {best.features}"
 
 
 CURVES: dict[str, Callable[[int], Predict]] = {

@@ -1,4 +1,4 @@
-"""Shared fixtures: a seeded generator and the optional data folder.
+"""Shared fixtures: a seeded generator, the optional data folder and solved programmes.
 
 The data sets are not part of the repository. They are looked for in ``$KREIN_DATA`` and then in
 ``../shared/data`` next to the repository; tests that need them are skipped where neither exists.
@@ -62,3 +62,21 @@ def load(data_dir: Path) -> Callable[..., tuple[np.ndarray, ...]]:
         return tuple(cache[name, key] for key in keys)
 
     return load
+
+
+@pytest.fixture(scope="module")
+def solve_each_programme_once():
+    """Seeds and verbs share their linear programmes: remember the solutions."""
+    from krein.measures import programme
+
+    solve, known = programme.least_mass, {}
+
+    def remembered(basis, target, epsilon, costs):
+        key = (basis.tobytes(), target.tobytes(), epsilon, costs.tobytes())
+        if key not in known:
+            known[key] = solve(basis, target, epsilon, costs)
+        return None if known[key] is None else known[key].copy()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programme, "least_mass", remembered)
+        yield

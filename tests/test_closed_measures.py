@@ -1,53 +1,32 @@
-"""Measures on R^d: laws, closed forms, masses, minimum-mass measures, refusals and algebra."""
+"""Laws on R^d, and the closed-form measures made of them: kernels, masses and weights."""
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.integrate import quad
-from scipy.optimize import linprog
-from scipy.special import hyp0f1
 from scipy.stats import t as student
 
 from krein.kernels import (
-    TL1,
-    ArcCosine,
     Cauchy,
     Constant,
     CoshGaussian,
-    Custom,
     DeltaGaussian,
-    Epanechnikov,
     FromMeasure,
     Gaussian,
     GaussianCombination,
-    GeodesicGaussian,
-    Hellinger,
     Laplacian,
     Matern,
-    Multiquadric,
-    NeuralTangent,
-    NoMeasureError,
-    Polynomial,
     ShiftGaussian,
-    Sigmoid,
     SinhGaussian,
-    SphericalPolynomial,
-    ThinPlateSpline,
 )
-from krein.kernels.base import Radial
 from krein.measures import (
-    Atoms,
     Convolution,
     ExponentialMixture,
-    InfiniteMassError,
-    Measure,
     Normal,
-    Part,
     ProductCauchy,
     Sphere,
     Student,
@@ -366,258 +345,6 @@ def test_the_sum_of_the_weights_is_exact_for_parts_of_constant_phase(sampler, al
         assert abs(atoms.weights.sum().real - at_zero) < 1e-6 * jordan.total_mass
 
 
-# --- measures of least mass -----------------------------------------------------------------------
-
-DOMAIN = [
-    (SphericalPolynomial(2.0, 2), 16, 1.06),
-    (SphericalPolynomial(2.0, 2), 1, 2.0),
-    (Epanechnikov(1.0, 2), 3, 1.5),
-    (Multiquadric(1.0, 1.0), 3, 2.0),
-    (ThinPlateSpline(1.0), 8, 1.5),
-    (GeodesicGaussian(1.0), 8, 1.9),
-    (GeodesicGaussian(1.0), 1, 2.0),
-    (Sigmoid(1.0, 0.0), 8, 2.0),
-    (ArcCosine(0), 3, 1.41),
-    (ArcCosine(1), 3, 1.41),
-    (NeuralTangent(), 8, 1.41),
-    (Hellinger(), 16, 1.4),
-    (Polynomial(3, 1.0, 1.0), 8, 2.0),
-]
-DOMAIN_IDS = [f"{kernel!r}-d{dim}-R{radius}" for kernel, dim, radius in DOMAIN]
-
-
-@lru_cache
-def domain(index):
-    kernel, dim, radius = DOMAIN[index]
-    return kernel.measure(dim, radius)
-
-
-def along_axis(z, dim):
-    return np.outer(z, np.eye(dim)[0])
-
-
-@pytest.mark.parametrize("index", range(len(DOMAIN)), ids=DOMAIN_IDS)
-def test_domain_measure_is_within_its_bias_of_the_kernel(index):
-    kernel, dim, radius = DOMAIN[index]
-    measure = domain(index)
-    assert measure.radius == radius
-    z = np.linspace(0, radius, 1237)  # not the programme's Chebyshev grid
-    target = kernel.radial_profile(z)
-    error = np.abs(measure.kernel(along_axis(z, dim)) - target).max()
-    assert error <= 1.02 * measure.bias  # 2 %: the peaks between the points of any grid
-    assert measure.bias <= 1.01 * 0.1 * np.abs(target).max()  # the sweep's largest ε, on its grid
-    assert measure.is_real
-
-
-def coarse_least_mass(profile, dim, radius, epsilon):
-    """An independent programme: equidistant differences, other radii, and the dual problem."""
-    z = np.linspace(0, radius, 100)
-    radii = np.concatenate([[0.0], np.geomspace(0.1, 80, 200)]) * np.sqrt(dim) / radius
-    waves = (
-        np.cos(np.outer(z, radii)) if dim == 1 else hyp0f1(dim / 2, -(np.outer(z, radii) ** 2) / 4)
-    )
-    # The dual programme: the largest ⟨profile, y⟩ − ε‖y‖₁ with |⟨wave_j, y⟩| ≤ 1 for every radius.
-    target = profile(z)
-    result = linprog(
-        np.concatenate([epsilon - target, epsilon + target]),
-        A_ub=np.block([[waves.T, -waves.T], [-waves.T, waves.T]]),
-        b_ub=np.ones(2 * len(radii)),
-        method="highs-ipm",
-    )
-    assert result.success
-    return -result.fun
-
-
-@pytest.mark.parametrize("index", range(len(DOMAIN)), ids=DOMAIN_IDS)
-def test_domain_measure_has_the_least_mass(index):
-    kernel, dim, radius = DOMAIN[index]
-    measure, profile = domain(index), kernel.radial_profile
-    largest = np.abs(profile(np.linspace(0, radius, 1237))).max()
-    assert measure.total_mass >= largest - 1.02 * measure.bias
-    assert measure.total_mass <= 1.05 * coarse_least_mass(profile, dim, radius, measure.bias)
-
-
-def test_more_frequencies_ask_for_less_bias():
-    kernel = SphericalPolynomial(2.0, 2)
-    coarse, fine = (kernel.measure(8, 2.0, n_atoms=n) for n in (16, 10_000))
-    assert fine.bias < coarse.bias
-    assert fine.total_mass > coarse.total_mass
-
-
-def test_domain_measure_is_the_kernel_of_unit_rows(rng):
-    X = np.abs(rng.standard_normal((12, 16)))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)  # non-negative: no two rows beyond √2
-    kernel = Hellinger()
-    measure = domain([k == kernel for k, _, _ in DOMAIN].index(True))
-    error = np.abs(FromMeasure(measure)(X) - kernel(X)).max()
-    assert error <= 1.02 * measure.bias
-
-
-# --- extension by zero ----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def cut():
-    kernel = SphericalPolynomial(2.0, 3)
-    return kernel, {j: kernel.measure(3, extension="zero", jacobian=j) for j in (True, False)}
-
-
-def test_zero_extension_with_the_jacobian_is_the_kernel(cut):
-    kernel, measures = cut
-    z = np.linspace(0, 1.9, 60)
-    values = measures[True].kernel(along_axis(z, 3))
-    assert np.isfinite(measures[True].total_mass)
-    assert_allclose(values, kernel.radial_profile(z), atol=2e-4)
-    # Beyond the sphere's diameter it is zero, not the polynomial.
-    assert_allclose(measures[True].kernel(along_axis(np.array([2.2, 2.6]), 3)), 0, atol=2e-4)
-
-
-def test_zero_extension_without_the_jacobian_is_another_kernel(cut):
-    kernel, measures = cut
-    z = np.linspace(0, 1.9, 60)
-    values = measures[False].kernel(along_axis(z, 3))
-    assert_allclose(values[0], kernel.radial_profile(z)[0], rtol=1e-6)  # right at 0 only
-    assert np.abs(values - kernel.radial_profile(z)).max() > 0.2
-
-
-@pytest.mark.parametrize("jacobian", [True, False])
-def test_atoms_of_the_zero_extension_are_unbiased_for_its_own_kernel(cut, jacobian):
-    measure, n_seeds = cut[1][jacobian], 200
-    differences = along_axis(np.linspace(0.1, 1.9, 7), 3)
-    rng = np.random.default_rng(0)
-    draws = np.stack([measure.atoms(16, "iid", rng)(differences) for _ in range(n_seeds)])
-    error = draws.std(axis=0, ddof=1) / np.sqrt(n_seeds)
-    threshold = student.isf(1e-4 / (2 * 7), n_seeds - 1)
-    assert np.all(np.abs(draws.mean(axis=0) - measure.kernel(differences)) < threshold * error)
-
-
-# --- refusals -------------------------------------------------------------------------------------
-
-
-class Ball(Radial):
-    """A jump at distance `sigma`."""
-
-    def __init__(self, sigma=0.7):
-        self.sigma = sigma
-
-    def _profile(self, z):
-        return (z < self.sigma).astype(float)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "dim"),
-    [
-        (SphericalPolynomial(2.5, 2), 16),
-        (SphericalPolynomial(2.5, 2), 1),
-        (SphericalPolynomial(2.0, 2), 8),
-        (SphericalPolynomial(2.0, 1), 3),
-    ],
-    ids=repr,
-)
-def test_zero_extension_of_infinite_mass_is_refused(kernel, dim):
-    match = rf"beyond 2 .* infinite mass in dimension {dim}: .* Use extension='domain'"
-    with pytest.raises(InfiniteMassError, match=match):
-        kernel.measure(dim, extension="zero")
-
-
-@pytest.mark.parametrize(
-    ("kernel", "dim"),
-    [
-        (ArcCosine(0), 3),
-        (ArcCosine(0), 8),
-        (NeuralTangent(), 3),
-        (NeuralTangent(), 8),
-        (ArcCosine(1), 5),
-        (ArcCosine(1), 8),
-    ],
-    ids=repr,
-)
-def test_a_singularity_at_the_antipode_is_refused(kernel, dim):
-    match = r"No measure of finite mass .* singular .* Use a Nyström approximation"
-    with pytest.raises(InfiniteMassError, match=match):
-        kernel.measure(dim, radius=2.0)
-
-
-@pytest.mark.parametrize("dim", [1, 3, 8])
-def test_a_jump_within_the_data_is_refused(dim):
-    with pytest.raises(InfiniteMassError, match=r"Ball\(.* has a jump, .* on \[0, 1.5\]"):
-        Ball(0.7).measure(dim, radius=1.5)
-
-
-def test_a_kernel_that_is_not_finite_is_refused():
-    class Logarithm(Radial):
-        def _profile(self, z):
-            with np.errstate(divide="ignore"):
-                return -np.log(z)
-
-    with pytest.raises(InfiniteMassError, match=r"not finite on \[0, 1\]"):
-        Logarithm().measure(3, radius=1.0)
-
-
-@pytest.mark.parametrize("kernel", [TL1(), Custom(np.dot)], ids=["TL1", "Custom"])
-def test_a_kernel_without_a_measure_says_so_and_points_to_nystroem(kernel):
-    with pytest.raises(NoMeasureError, match=r"has no spectral measure: .* Nyström"):
-        kernel.measure(3)
-
-
-def test_a_missing_or_bad_radius_is_refused():
-    with pytest.raises(ValueError, match=r"Multiquadric.measure needs radius"):
-        Multiquadric().measure(3)
-    for radius in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(ValueError, match="needs radius to be a finite number above 0"):
-            Multiquadric().measure(3, radius)
-    with pytest.raises(ValueError, match="extension to be one of 'domain', 'zero', got 'mirror'"):
-        Multiquadric().measure(3, 1.0, extension="mirror")
-
-
-def test_a_product_with_a_directed_kernel_has_no_measure():
-    with pytest.raises(ValueError, match=r"asymmetric kernel is not available: .*Nyström"):
-        (ShiftGaussian() * Gaussian()).measure(3)
-
-
-# --- algebra --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def pair():
-    first = Measure([Part(Normal(3, 1.0), 2.0), Part(Sphere(3, 1.5), -0.5)], radius=4.0, bias=0.1)
-    second = Measure([Part(Student(3, 1.0, 3), 0.7)], radius=3.0, bias=0.2)
-    return first, second
-
-
-def test_algebra_acts_on_the_kernels(pair, rng):
-    first, second = pair
-    D = rng.standard_normal((20, 3))
-    k, g = first.kernel(D), second.kernel(D)
-    assert_allclose((first + second).kernel(D), k + g)
-    assert_allclose((first - second).kernel(D), k - g, atol=1e-15)
-    assert_allclose((-first).kernel(D), -k)
-    assert_allclose((3 * first).kernel(D), 3 * k)
-    assert_allclose((first * -3.0).kernel(D), -3 * k)
-    assert_allclose(first.convolve(second).kernel(D), k * g)
-    assert_allclose(first.conj().kernel(D), k)
-
-
-def test_algebra_keeps_masses_radii_and_biases(pair):
-    first, second = pair
-    assert_allclose([first.total_mass, second.total_mass], [2.5, 0.7])
-    assert_allclose((first - second).total_mass, 3.2)
-    assert_allclose((first * -3.0).total_mass, 7.5)
-    assert_allclose(first.convolve(second).total_mass, 2.5 * 0.7)
-    assert (first + second).radius == first.convolve(second).radius == 3.0
-    assert_allclose([(first + second).bias, (first - second).bias, (first * -3).bias], 0.3)
-
-
-def test_the_bias_of_a_product_bounds_its_error(pair):
-    # k̂ = k + b and ĝ = g + c: the worst case of |k̂ĝ − kg| with |k̂|, |ĝ| at their masses.
-    first, second = pair
-    for b in (-first.bias, first.bias):
-        for c in (-second.bias, second.bias):
-            k, g = first.total_mass - b, second.total_mass - c
-            error = abs(first.total_mass * second.total_mass - k * g)
-            assert error <= first.convolve(second).bias + 1e-12
-
-
 def test_conjugation_transposes_and_is_its_own_inverse(rng):
     D = rng.standard_normal((20, 3))
     for name in DIRECTED:
@@ -625,41 +352,3 @@ def test_conjugation_transposes_and_is_its_own_inverse(rng):
         assert_allclose(measure.conj().kernel(D), measure.kernel(-D), atol=1e-14)
         assert_allclose(measure.conj().conj().kernel(D), measure.kernel(D), atol=1e-14)
         assert np.abs(measure.kernel(D) - measure.kernel(-D)).max() > 1e-2
-
-
-def test_measures_of_different_dimensions_do_not_mix():
-    two, three = Gaussian().measure(2), Gaussian().measure(3)
-    for operation in (lambda: two + three, lambda: two - three, lambda: two.convolve(three)):
-        with pytest.raises(ValueError, match="dimension"):
-            operation()
-
-
-def test_measures_combine_with_numbers_and_measures_only(pair):
-    first, _ = pair
-    for operation in (lambda: first + 1, lambda: first - 1, lambda: first * "2"):
-        with pytest.raises(TypeError):
-            operation()
-    with pytest.raises(ValueError, match="at least one part"):
-        Measure([])
-
-
-def test_atoms_are_a_measure(rng):
-    weights = np.array([1.0, -0.5, 0.25j])
-    atoms = Atoms(rng.standard_normal((3, 2)), weights)
-    D = rng.standard_normal((4, 5, 2))
-    expected = sum(
-        (c * np.exp(1j * D @ w)).real for c, w in zip(weights, atoms.frequencies, strict=True)
-    )
-    assert_allclose(atoms(D), expected, atol=1e-14)
-    assert len(atoms) == 3
-    assert_allclose(atoms.total_mass, 1.75)
-    with pytest.raises(ValueError, match="one weight per frequency, got 3 frequencies and 2"):
-        Atoms(atoms.frequencies, weights[:2])
-
-
-def test_zero_vectors_make_directed_kernels_symmetric():
-    for kernel in (ShiftGaussian(1.0, 0.0), SinhGaussian(1.0, 0.0), CoshGaussian(1.0, 0.0)):
-        measure = kernel.measure(3)
-        assert_allclose(measure.total_mass, 1.0)
-        assert measure.is_positive
-        assert_array_equal(measure.atoms(4, rng=0).weights, np.full(4, 0.25))
