@@ -204,7 +204,9 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     assert report.chosen == np.nanargmin(scores)
     assert report.reason in text
     assert report.criterion in report.reason
-    assert f"{best.learner} on {best.features} features of width {best.width}" in report.reason
+    chosen = rf"{best.learner} \(alpha = .*\) on {re.escape(best.features)} features of width "
+    assert re.search(f"{chosen}{best.width}, with", report.reason)
+    assert best.penalties["alpha"] == model.best_estimator_.alpha_
     for trial in report.trials:
         row = rf"{re.escape(trial.features)} +{trial.width} +{trial.learner} +{trial.score:.4g}"
         assert re.search(row, text)
@@ -214,7 +216,7 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     assert model.best_estimator_.coef_.shape[-1] == best.width
     enough = 1.5 * best.score + (made is KreinClassifier) / len(X)
     assert all(scores[i] <= enough for i in report.averaged)
-    assert len(model.estimators_) == len(report.averaged) * model._repeats(X)
+    assert len(model.estimators_) == len(report.averaged) * model._repeats(len(X))
     others = f"averaged with {len(report.averaged) - 1} other"
     assert (others in report.reason) == (len(report.averaged) > 1)
     name = "decision_function" if made is KreinClassifier else "predict"

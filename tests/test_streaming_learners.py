@@ -382,12 +382,21 @@ def test_blocks_of_objects_are_a_list_of_objects(made):
 
 def test_the_automatic_learner_takes_a_stream(tmp_path):
     y = (LABELS > 0).astype(float)
-    # Few rows in memory are judged with maps of their own for each fold, a stream is not.
-    expected = KreinClassifier(Gaussian(1.5), 10, random_state=0).fit([(X, y)])
-    for arguments in (CONTAINERS["7 blocks"](y, tmp_path), CONTAINERS["csv"](y, tmp_path)):
-        model = KreinClassifier(Gaussian(1.5), 10, random_state=0).fit(*arguments)
-        assert model.report_.reason == expected.report_.reason
-        np.testing.assert_array_equal(model.predict(T), expected.predict(T))
+    for kernel in (Gaussian(1.5), None):
+        expected = KreinClassifier(kernel, 10, random_state=0).fit(X, y)
+        for name in ("7 blocks", "csv"):
+            model = KreinClassifier(kernel, 10, random_state=0).fit(*CONTAINERS[name](y, tmp_path))
+            assert model.report_.reason == expected.report_.reason
+            found, wanted = model.decision_function(T), expected.decision_function(T)
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-10)
+
+
+def test_a_long_stream_is_not_gathered():
+    rng = np.random.default_rng(0)
+    blocks = [(rows, rows[:, 0] > 0) for rows in rng.normal(size=(3, 700, 2))]
+    model = KreinClassifier(Gaussian(1.5), 10, random_state=0, max_seconds=1e-9).fit(blocks)
+    assert not model.best_estimator_.refit
+    assert model.score(*blocks[0]) > 0.9
 
 
 def test_statistics_of_other_widths_do_not_merge():

@@ -70,7 +70,16 @@ def hash_rows(X: Any) -> Hashes:
             entries[values == 0] = 0
             out[block] = mix(entries.sum(axis=1, dtype=np.uint64))
         return out
-    return np.frombuffer(b"".join([_digest(x) for x in X]), dtype="<u8").astype(np.uint64)
+    digests = []
+    for i, x in enumerate(X):
+        try:
+            digests.append(_digest(x))
+        except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"Object {i} of type {type(x).__name__} has no content that can be compared, since "
+                f"it cannot be pickled ({error}): give objects of plain data, or their __reduce__."
+            ) from error
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 _ONE = np.uint64(1)
@@ -104,7 +113,7 @@ def _digest(x: Any) -> bytes:
     """Eight bytes for one object that are the same in every process."""
     if isinstance(x, str):
         content = x.encode("utf-8", "surrogatepass")
-    elif isinstance(x, np.ndarray):
+    elif isinstance(x, np.ndarray) and not x.dtype.hasobject:
         content = repr((x.shape, x.dtype.kind)).encode() + np.ascontiguousarray(x).tobytes()
     elif isinstance(x, bytes):
         content = x

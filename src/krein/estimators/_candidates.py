@@ -30,15 +30,21 @@ class Candidate(NamedTuple):
 
 def candidates(
     kernel: Kernel | str, n_rows: int, n_components: int | str, megabytes: float, seed: int
+) -> list[Candidate]:
+    """Maps to try, cheap ones first: the first one, and those with matrices that are allowed."""
+    first, *others = _all_maps(kernel, n_rows, n_components, seed)
+    return [first, *(c for c in others if 4 * 8 * c.width**2 <= megabytes * 2**20)]
+
+
+def _all_maps(
+    kernel: Kernel | str, n_rows: int, n_components: int | str, seed: int
 ) -> Iterator[Candidate]:
-    """Maps to try, cheap ones first, within the memory that is allowed."""
     automatic = n_components == "auto"
     ranks = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
     ranks = ranks if automatic else [int(n_components)]
     options: dict[str, Any] = {"random_state": seed}
     for rank in ranks:
-        if 8 * rank * rank * 4 <= megabytes * 2**20 or rank == ranks[0]:
-            yield Candidate("Nystrom", rank, Nystrom(kernel, rank, **options))
+        yield Candidate("Nystrom", rank, Nystrom(kernel, rank, **options))
     if not automatic:
         return
     if ranks[-1] < n_rows <= WHOLE:

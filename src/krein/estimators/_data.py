@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from ..streaming import Container, Folds, GivenFolds, InMemory, Reservoir, checked, split
-from ..streaming.containers import count
+from ..streaming.containers import concatenated, count
 from ..streaming.reservoir import SALT
 
 # A map is fitted on at most this many distinct rows, and as many bytes of float64.
@@ -87,8 +87,24 @@ class Data:
             self._hashes = np.concatenate(new)
 
     @property
+    def n_rows(self) -> int:
+        """The number of rows of data in memory."""
+        assert isinstance(self.container, InMemory)
+        return count(self.container.X)
+
+    @property
     def in_memory(self) -> bool:
         return isinstance(self.container, InMemory)
+
+    def gathered(self) -> Data:
+        """The same rows in memory."""
+        pieces = list(self.pieces(65_536))
+        weight = None
+        if any(piece.weight is not None for piece in pieces):
+            ones = [np.ones(len(p)) if p.weight is None else p.weight for p in pieces]
+            weight = np.concatenate(ones)
+        y = np.concatenate([np.asarray(piece.y) for piece in pieces])
+        return Data(InMemory(concatenated([piece.X for piece in pieces]), y, weight))
 
     def sample(self, key: int) -> Any:
         """What a `Reservoir` keeps of these rows, without carrying them through it."""
@@ -97,7 +113,7 @@ class Data:
         s = self.container.weight
         rows = np.arange(len(self._hashes)) if s is None else np.flatnonzero(s > 0)
         _, first = np.unique(self._hashes[rows], return_index=True)
-        chosen = Draws(self._hashes[rows[first]], key).first(_map_rows(self.container.X), SALT)
+        chosen = Draws(self._hashes[rows[first]], key).first(map_rows(self.container.X), SALT)
         return self.rows_of(rows[first][chosen])
 
     def by_content(self) -> NDArray[np.intp]:
@@ -151,12 +167,13 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
     data : Data
     key : int
         The seed of the sample and the folds.
-    cv : int, splitter or iterable of (train, test)
+    cv : int, splitter, iterable of (train, test) or None, which is 5
     classify : bool
         Whether the targets are labels.
     needs_y : str
         Who needs targets, for the sentence if there are none.
     """
+    cv = 5 if cv is None else cv
     reservoir: Reservoir | None = None
     n_rows, weight, shape = 0, 0.0, (1,)
     hashes, strata, positive = [], [], []
@@ -181,7 +198,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
                 totals[label] = totals.get(label, 0.0) + float(total)
         if not data.in_memory:
             if reservoir is None:
-                reservoir = Reservoir.zero(_map_rows(piece.X), key)
+                reservoir = Reservoir.zero(map_rows(piece.X), key)
             reservoir = reservoir.update(piece.X, piece.weight)
         if n_rows <= MAP_ROWS:
             hashes.append(piece.hashes)
@@ -243,7 +260,8 @@ def _deal(hashes: Hashes, strata: NDArray, counted: NDArray, n_folds: int, key: 
     return Folds(n_folds, key, (everyone[order], folds[order]))
 
 
-def _map_rows(X: Any) -> int:
+def map_rows(X: Any) -> int:
+    """How many rows a map is fitted on at most."""
     if isinstance(X, list):
         return MAP_ROWS
     return max(1000, min(MAP_ROWS, MAP_BYTES // (8 * max(1, X.shape[1]))))

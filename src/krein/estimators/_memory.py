@@ -10,71 +10,86 @@ from numpy.typing import NDArray
 from .._hashing import hash_rows
 from ..kernels import Kernel
 from ..kernels.custom import BadPairError
+from ..streaming.containers import count
+
+
+class Table:
+    """Values of some objects against the training objects, computed column by column."""
+
+    def __init__(self, n_rows: int, n_columns: int):
+        self.values = np.full((n_rows, n_columns), np.nan)
+        self.done = np.zeros(n_columns, dtype=bool)
+
+    def take(
+        self, memory: Memory, kernel: Kernel, X: Any, columns: NDArray[np.intp]
+    ) -> NDArray[np.floating]:
+        """k(X, training objects at these places)."""
+        missing = np.unique(columns[~self.done[columns]])
+        if len(missing):
+            try:
+                self.values[:, missing] = kernel(X, memory.take(missing))
+            except BadPairError as bad:
+                place = int(np.flatnonzero(columns == missing[bad.column])[0])
+                raise BadPairError(bad.name, bad.value, bad.row, place) from None
+            self.done[missing] = True
+        return self.values[:, columns]
 
 
 class Memory:
-    """All values between the training objects, and those of the last new objects against them.
+    """Values between the training objects, and those of the last new objects against them.
 
     Objects are known by their content. Copies share the memory; a pickle has the objects, no
     values.
+
+    Parameters
+    ----------
+    objects : list, ndarray or CSR matrix
     """
 
-    def __init__(self, kernel: Kernel, objects: Any):
+    def __init__(self, objects: Any):
         self.objects = objects
         hashes = hash_rows(objects)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
-        self._values: NDArray | None = kernel(objects)
-        self._asked = b""
-        self._new: NDArray = np.empty((0, 0))
+        self._known = Table(len(hashes), len(hashes))
+        # Of the objects with this hash. One tuple, replaced as a whole: several threads may ask.
+        self._new = b"", Table(0, 0)
+
+    def forget(self) -> None:
+        """Give the values back; objects are still known."""
+        vars(self).update(self.__getstate__())
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_values": None, "_asked": b"", "_new": np.empty((0, 0))}
+        return {**vars(self), "_known": Table(0, 0), "_new": (b"", Table(0, 0))}
 
-    def __repr__(self) -> str:
-        return f"<{len(self.objects)} objects>"
-
-    def forget(self) -> None:
-        """Give the values back; objects are still known."""
-        vars(self).update(self.__getstate__())
+    def take(self, places: NDArray[np.intp]) -> Any:
+        """Training objects at some places."""
+        objects = self.objects
+        return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
 
     def values(self, kernel: Kernel, X: Any, Y: Any) -> NDArray:
         """k(X, Y), from memory where it is known."""
         columns = self._places(Y)
         if columns is None:
             return kernel(X, Y)
-        rows = None if self._values is None else self._places(X)
+        rows = self._places(X) if len(self._known.done) else None
         if rows is not None:
-            assert self._values is not None
-            return self._values[np.ix_(rows, columns)]
-        return self._of_new(kernel, X, columns)
+            return self._known.take(self, kernel, self.objects, columns)[rows]
+        asked = hash_rows(X).tobytes()
+        last, table = self._new
+        if asked != last:
+            table = Table(count(X), len(self._order))
+            self._new = asked, table
+        return table.take(self, kernel, X, columns)
 
     def _places(self, X: Any) -> NDArray[np.intp] | None:
         """The places of objects among the training objects; None if one is not there."""
         hashes = hash_rows(X)
         found = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
         return self._order[found] if np.array_equal(self._sorted[found], hashes) else None
-
-    def _take(self, places: NDArray[np.intp]) -> Any:
-        objects = self.objects
-        return objects[places] if hasattr(objects, "shape") else [objects[i] for i in places]
-
-    def _of_new(self, kernel: Kernel, X: Any, columns: NDArray[np.intp]) -> NDArray:
-        """Values of objects that were not trained on; several models ask for the same ones."""
-        asked = hash_rows(X).tobytes()
-        if asked != self._asked:
-            self._asked, self._new = asked, np.full((len(X), len(self.objects)), np.nan)
-        missing = np.unique(columns[np.isnan(self._new[:, columns]).any(axis=0)])
-        if len(missing):
-            try:
-                self._new[:, missing] = kernel(X, self._take(missing))
-            except BadPairError as bad:
-                place = int(np.flatnonzero(columns == missing[bad.column])[0])
-                raise BadPairError(bad.name, bad.value, bad.row, place) from None
-        return self._new[:, columns]
 
 
 class Remembered(Kernel):
@@ -91,6 +106,9 @@ class Remembered(Kernel):
     def __init__(self, kernel: Kernel, memory: Memory):
         self.kernel = kernel
         self.memory = memory
+
+    def __repr__(self, *arguments: Any, **options: Any) -> str:
+        return repr(self.kernel)
 
     @property
     def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there

@@ -55,7 +55,8 @@ def refitted(learner: Any, data: Data, seen: Survey) -> Iterator[Fold]:
             continue
         rows, new = _take(X, train, train, data.pairwise), _take(X, test, train, data.pairwise)
         part = Data(InMemory(rows, y[train], None if s is None else s[train]), data.pairwise)
-        child = clone(learner)
+        # Splits need no copy, which a generator does not allow.
+        child = clone(type(learner)(**{**learner.get_params(deep=False), "cv": 2}))
         vars(child).update(
             {name: value for name, value in vars(learner).items() if name in TARGETS}
         )

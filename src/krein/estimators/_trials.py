@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..measures import InfiniteMassError
+from ..kernels.custom import BadPairError
 from ._candidates import Candidate
 
 # Losses of up to this many times the smallest are good enough to have a say.
@@ -28,6 +31,8 @@ class Trial:
     seconds : float
     note : str
         Why it was not finished, if it was not.
+    penalties : dict
+        Those that were chosen, by name.
     """
 
     features: str
@@ -36,9 +41,11 @@ class Trial:
     score: float
     seconds: float
     note: str = ""
+    penalties: dict[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.learner} on {self.features} features of width {self.width}"
+        penalties = ", ".join(f"{name} = {value:.3g}" for name, value in self.penalties.items())
+        return f"{self.learner} ({penalties}) on {self.features} features of width {self.width}"
 
 
 @dataclass
@@ -91,6 +98,8 @@ class Trials:
     ----------
     owner : the automatic learner
     rows : X, y and weights
+    n_rows : int
+        Distinct ones that count.
     repeats : int
         How often each trial is judged, by other folds each time; 0 is once, with maps that are
         fitted once on all rows.
@@ -99,79 +108,96 @@ class Trials:
     seed : int
     """
 
-    def __init__(self, owner: Any, rows: tuple, repeats: int, n_models: int, seed: int):
-        self.owner, self.rows, self.repeats, self.seed = owner, rows, repeats, seed
-        self.n_models = n_models
+    def __init__(
+        self, owner: Any, rows: tuple, n_rows: int, repeats: int, n_models: int, seed: int
+    ):
+        self.owner, self.rows, self.n_rows = owner, rows, n_rows
+        self.repeats, self.n_models, self.seed = repeats, n_models, seed
+        # Splits that can be walked once are walked by each trial.
+        self.cv = list(owner.cv) if hasattr(owner.cv, "__next__") else owner.cv
         self.learners = owner._learners(repeats > 0)
         self.report = Report(owner._criterion)
         self._begin = time.perf_counter()
         self._good: list[Good] = []
+        self._spent: dict[tuple[str, int], float] = {}
 
     def attempt(self, kind: str, candidate: Candidate) -> tuple[float, ...]:
         """Fit one learner on one map, note how it went and return its losses."""
         name, width, features = candidate
         begin = time.perf_counter()
-        note = self._no_time(kind)
+        note = self._no_time(kind, candidate)
         if not note:
             models = self._models(kind, features)
             try:
                 with self.owner._stage(f"{kind}, {name}, width {width}"):
                     self._fit(models)
-            except InfiniteMassError as error:
-                note = str(error).split(":")[0]
+            except BadPairError:
+                raise
+            except ValueError as error:
+                if not self._good:
+                    raise
+                # The data are good; this map does not suit them, e.g. a kernel without a measure.
+                note = str(error).split(": ")[0]
         if note:
             self.report.trials.append(Trial(name, kind, width, np.inf, 0.0, note))
             return (np.inf,)
         losses = tuple(np.mean([self.owner._losses(model) for model in models], axis=0).tolist())
         spent = time.perf_counter() - begin
+        self._spent[candidate.name, candidate.width] = spent
         width = int(np.shape(models[0].coef_)[-1])
         self._good.append(Good(losses, len(self.report.trials), models))
         self._good.sort(key=lambda good: good[:2])
         del self._good[self.n_models :]
-        self.report.trials.append(Trial(name, kind, width, losses[0], spent))
+        self.report.trials.append(
+            Trial(name, kind, width, losses[0], spent, "", _penalties(models[0]))
+        )
         return losses
 
-    def _no_time(self, kind: str) -> str:
+    def _no_time(self, kind: str, candidate: Candidate) -> str:
         """Why a trial is not begun; the first one always is."""
         limit, trials = self.owner.max_seconds, self.report.trials
         if limit is None or not trials:
             return ""
         used = time.perf_counter() - self._begin
-        expected = max((t.seconds for t in trials if t.learner == kind), default=0.0)
+        like = [
+            t.seconds * max(1.0, candidate.width / t.width)
+            for t in trials
+            if t.learner == kind and np.isfinite(t.score)
+        ]
+        expected = max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
         return f"left out: {used:.1f} s of {limit:g} s are used" if used + expected > limit else ""
 
     def _models(self, kind: str, features: Any) -> list[Any]:
         learner, options = self.learners[kind]
-        options = {"features": features, "cv": self.owner.cv, "refit": self.repeats > 0, **options}
+        options = {"features": features, "cv": self.cv, "refit": self.repeats > 0, **options}
         seeds = [self.seed + i for i in range(max(1, self.repeats))]
         return [learner(alpha="cv", random_state=seed, **options) for seed in seeds]
 
     def _fit(self, models: list[Any]) -> None:
         for model in models:
-            try:
+            with speaking_as(self.owner, model):
                 model.fit(*self.rows)
-            except InfiniteMassError:
-                raise
-            except ValueError as error:
-                name = type(model).__name__
-                if name not in str(error):
-                    raise
-                # The user knows the automatic learner, not the one that it tries.
-                raise ValueError(str(error).replace(name, type(self.owner).__name__)) from error
+
+    def _judgement(self) -> str:
+        times = ", three times" if self.repeats > 1 else ""
+        if self.cv is None or isinstance(self.cv, Integral):
+            n_folds = min(int(self.cv or 5), self.n_rows)
+            return f"{n_folds}-fold cross-validation{times}"
+        return "cross-validation on the given folds"
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average, the best one's first."""
         report = self.report
         best = self._good[0].losses[0]
-        enough = AS_GOOD * best + self.owner._grain(self.rows[0])
+        enough = AS_GOOD * best + self.owner._grain(self.n_rows)
         kept = [good for good in self._good if good.losses[0] <= enough]
         report.averaged = [good.place for good in kept]
         first = report.trials[report.chosen]
-        folds = self.owner._n_folds
         ties = [trial.score for trial in report.trials].count(best) > 1
+        among = " (of equals the one with the smallest squared error)" if ties else ""
         report.reason = (
-            f"Chosen: {first}, with the smallest {report.criterion} of {folds}-fold "
-            f"cross-validation{' (of equals the smallest squared error)' if ties else ''}"
+            f"Chosen: {first}, with the smallest {report.criterion} of {self._judgement()}"
+            f"{among if len(self._good[0].losses) > 1 else ''}"
         )
         if len(kept) > 1:
             others = f"{len(kept) - 1} other{'s' if len(kept) > 2 else ''}"
@@ -179,3 +205,23 @@ class Trials:
         report.reason += "."
         models = [model for good in kept for model in good.models]
         return models if self.n_models > 1 else models[:1]
+
+
+def _penalties(model: Any) -> dict[str, float]:
+    names = ("alpha", "alpha_neg", "radius")
+    return {name: getattr(model, f"{name}_") for name in names if hasattr(model, f"{name}_")}
+
+
+@contextmanager
+def speaking_as(owner: Any, model: Any) -> Iterator[None]:
+    """Errors of a learner in the words of the automatic one, which is the one that users know."""
+    try:
+        yield
+    except BadPairError:
+        raise
+    except ValueError as error:
+        name, said = type(model).__name__, str(error)
+        if name not in said:
+            raise
+        said = said.replace(f"{name}(alpha='cv')", name).replace(": give alpha a number", "")
+        raise ValueError(said.replace(name, type(owner).__name__)) from error

@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import all_or_nothing, as_generator
 from ..features import Nystrom
 from ..kernels import Kernel
-from ..streaming import Block, as_container, split
-from ..streaming.containers import count
+from ..streaming import Block, InMemory, split
+from ..streaming.containers import as_rows, count
 from ._base import _is_stream, decide, scaled_gaussian
-from ._candidates import MANY, candidates
+from ._candidates import candidates
+from ._data import Data, map_rows, survey
 from ._memory import Memory, Remembered
 from ._progress import Progressing, with_callbacks
-from ._trials import Report, Trial, Trials
+from ._trials import Report, Trial, Trials, speaking_as
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
 from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
@@ -81,7 +82,7 @@ class _Auto(Progressing, BaseEstimator):
         results = learner.cv_results_
         return [float(results[name][results["chosen"]]) for name in self._criteria]
 
-    def _grain(self, X: Any) -> float:
+    def _grain(self, n_rows: int) -> float:
         """A difference of losses that is none."""
         return 0.0
 
@@ -105,17 +106,22 @@ class _Auto(Progressing, BaseEstimator):
             )
         X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
-        repeats, n_models = self._repeats(X), self.n_models
+        data, sample, n_rows = self._look(X, y, sample_weight)
+        rows, repeats = (X, y, sample_weight), 0
+        if isinstance(data.container, InMemory):
+            rows = data.container.X, data.container.y, data.container.weight
+            repeats = self._repeats(n_rows)
+        n_models = self.n_models
         if n_models == "auto":
             n_models = AVERAGED if repeats else 1
-        trials = Trials(self, (X, y, sample_weight), repeats, int(n_models), seed)
-        kernel = self._kernel(X, repeats > 0)
-        first, *others = trials.learners
+        trials = Trials(self, rows, n_rows, repeats, int(n_models), seed)
+        kernel = self._kernel(data, sample, repeats > 0)
+        maps = candidates(kernel, n_rows, self.n_components, self.max_megabytes, seed)
         # The cheapest learner looks for good maps, the others are tried on those.
-        sizes = _count(X), self.n_components, self.max_megabytes
-        maps = list(candidates(kernel, *sizes, seed))
+        first, *others = trials.learners
         scores = [trials.attempt(first, candidate) for candidate in maps]
-        for i in sorted(range(len(maps)), key=scores.__getitem__)[:GOOD_MAPS]:
+        good = [i for i in range(len(maps)) if np.isfinite(scores[i][0])]
+        for i in sorted(good, key=scores.__getitem__)[:GOOD_MAPS]:
             for kind in others:
                 trials.attempt(kind, maps[i])
         self.estimators_ = trials.finish()
@@ -123,14 +129,29 @@ class _Auto(Progressing, BaseEstimator):
         if isinstance(kernel, Remembered):
             kernel.memory.forget()
 
-    def _kernel(self, X: Any, few: bool) -> Kernel | str:
+    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, int]:
+        """The data, gathered if they are few, a sample of distinct rows, and their number."""
+        learner, _ = next(iter(self._learners(few=False).values()))
+        scout = learner(kernel=self.kernel)
+        with speaking_as(self, scout):
+            data = scout._open(X, y, sample_weight)
+            seen = survey(data, 0, 2, scout._classifies, type(self).__name__)
+            scout._prepare(seen)
+        if seen.n_rows <= FEW and not data.in_memory:
+            data = data.gathered()
+        n_sampled = count(seen.sample)
+        return data, seen.sample, n_sampled if n_sampled < map_rows(seen.sample) else seen.n_rows
+
+    def _kernel(self, data: Data, sample: Any, few: bool) -> Kernel | str:
         """The kernel of all trials; on few objects, of which it may be slow, with a memory."""
         if self.kernel is None:
-            return scaled_gaussian(next(iter(as_container(X))).X if _is_stream(X) else X)
-        if few and isinstance(self.kernel, Kernel) and not self.kernel.takes_matrix(X):
-            X = X if hasattr(X, "shape") else list(X)
-            return Remembered(self.kernel, Memory(self.kernel, X))
-        return self.kernel
+            return scaled_gaussian(sample)
+        container = data.container
+        if not few or isinstance(self.kernel, str) or not isinstance(container, InMemory):
+            return self.kernel
+        if self.kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
+            return self.kernel
+        return Remembered(self.kernel, Memory(container.X))
 
     def _rows(self, X: Any, reset: bool) -> Any:
         """X validated, where it is a matrix; objects and streams as they are."""
@@ -141,30 +162,29 @@ class _Auto(Progressing, BaseEstimator):
             self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
         )
 
-    @property
-    def _n_folds(self) -> Any:
-        return self.cv if isinstance(self.cv, Integral) else "given"
-
-    def _repeats(self, X: Any) -> int:
+    def _repeats(self, n_rows: int) -> int:
         """How often a trial is judged, each time by other folds; 0 if there are many rows.
 
         On few rows maps are fitted anew for each fold, and one division into folds is noise.
         """
-        n_rows = _count(X)
         if n_rows > FEW:
             return 0
-        return 3 if n_rows <= FEW // 10 and isinstance(self.cv, Integral) else 1
+        return 3 if n_rows <= FEW // 10 and isinstance(self.cv, Integral | None) else 1
 
     def _outputs(self, X: Any, name: str) -> NDArray:
         """The mean of what a method of all that were kept returns."""
         check_is_fitted(self)
         X = self._rows(X, reset=False)
+        if not _is_stream(X):
+            X = as_rows(X)
+            if not count(X):
+                raise ValueError(f"X has no rows: {type(self).__name__} predicts for at least one.")
         methods = [getattr(model, name) for model in self.estimators_]
         if len(methods) == 1 or _is_stream(X):
             return np.mean([method(X) for method in methods], axis=0)
         blocks: Iterator[Block] = split(Block(X), AT_ONCE)
         means = [np.mean([method(block.X) for method in methods], axis=0) for block in blocks]
-        return np.concatenate(means) if means else methods[0](X)
+        return np.concatenate(means)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -173,11 +193,6 @@ class _Auto(Progressing, BaseEstimator):
         tags.input_tags.sparse = not pairwise
         tags.target_tags.required = True
         return tags
-
-
-def _count(X: Any) -> int:
-    """The number of rows; of a stream, where it is not known, that of many."""
-    return MANY if _is_stream(X) else count(X)
 
 
 class KreinRegressor(RegressorMixin, _Auto):
@@ -259,8 +274,8 @@ class KreinClassifier(ClassifierMixin, _Auto):
 
     _criterion, _criteria = "error", ("error", "squared_error")
 
-    def _grain(self, X: Any) -> float:
-        return 1 / _count(X)
+    def _grain(self, n_rows: int) -> float:
+        return 1 / n_rows
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.
@@ -273,6 +288,7 @@ class KreinClassifier(ClassifierMixin, _Auto):
 
     @property
     def classes_(self) -> NDArray:
+        check_is_fitted(self, "estimators_")
         return self.best_estimator_.classes_
 
     def decision_function(self, X: Any) -> NDArray:

@@ -195,6 +195,15 @@ def as_rows(X: Any) -> Any:
     return X if isinstance(X, list) else list(X)
 
 
+def concatenated(parts: list) -> Any:
+    """The rows of several blocks of one kind, one after the other."""
+    if isinstance(parts[0], list):
+        return [x for part in parts for x in part]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
 def check_rows(rows: int) -> int:
     """Rows per block, if that is a whole number ≥ 1."""
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:

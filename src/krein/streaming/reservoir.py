@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._hashing import Draws, Hashes, hash_rows
-from .containers import Block, as_rows, count
+from .containers import Block, as_rows, concatenated, count
 
 # The clocks of uniform landmarks: drawn from a stream of distinct rows or from the whole matrix,
 # they are the same.
@@ -305,16 +305,9 @@ def _joint(parts: Iterable[_Part]) -> _Part:
     starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
     rows = order[starts]
     limbs = _sums(_stacked([part.limbs for part in parts]), order, starts)
-    return _Part(_take(_concatenated(parts), rows), hashes[starts], clocks[rows], limbs)
-
-
-def _concatenated(parts: list[_Part]) -> Any:
-    X = [part.X for part in parts]
-    if isinstance(X[0], list):
-        return [x for part in X for x in part]
-    if sparse.issparse(X[0]):
-        return sparse.vstack(X, format="csr")
-    return np.concatenate(X)
+    return _Part(
+        _take(concatenated([part.X for part in parts]), rows), hashes[starts], clocks[rows], limbs
+    )
 
 
 # --- exact sums of weights -----------------------------------------------------------------------
