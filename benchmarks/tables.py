@@ -326,7 +326,7 @@ def print_choices(data: Proximities, cells: Sequence[Cell]) -> None:
 
 
 def draw(cells: Sequence[Cell], file: Path) -> None:
-    """The median error over ten folds against the rank, a panel for each set."""
+    """The mean error over ten folds against the rank, a panel for each set."""
     from matplotlib.figure import Figure
     from nystrom_quality import save
 
@@ -343,14 +343,14 @@ def draw(cells: Sequence[Cell], file: Path) -> None:
         some = [cell for cell in cells if (cell.set, cell.repeat) == (name, 0)]
         ranks = sorted({int(c.method.split()[-1]) for c in some if c.method.split()[-1].isdigit()})
         for method in CURVES:
-            errors = [np.median(by_fold(some, "all", f"{method} {rank}")) for rank in ranks]
+            errors = [np.mean(by_fold(some, "all", f"{method} {rank}")) for rank in ranks]
             ax.plot(ranks, errors, markersize=5, label=method, alpha=0.8, **styles[method])
         ax.set(xscale="log", ylim=(0, None))
         ax.set_title(name, fontsize=10)
         ax.set_xticks(ranks, [str(rank) for rank in ranks])
         ax.minorticks_off()
     figure.supxlabel("rank (SF-LSM: landmarks)", fontsize=10)
-    figure.supylabel("error, %, median of ten folds", fontsize=10)
+    figure.supylabel("error, %, mean of ten folds", fontsize=10)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     file.parent.mkdir(parents=True, exist_ok=True)
     save(figure, file)
