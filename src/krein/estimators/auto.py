@@ -202,8 +202,9 @@ class KreinRegressor(RegressorMixin, _Auto):
     Nyström maps of several ranks, on similarities as features and a Gaussian of them, and, where
     there are many rows and the kernel has a measure, on random Fourier features; `report_` says
     what was tried, what was chosen and why. Ridge is tried on all maps, the other on the three that
-    suit ridge best. On up to 2000 rows maps are fitted anew for each fold, and the best few, none
-    with more than 1.5 times the smallest loss, are averaged: the best one is best by chance.
+    suit ridge best. On up to 2000 rows (a stream of so few is gathered) maps are fitted anew for
+    each fold, and the best few, none with more than 1.5 times the smallest loss, are averaged: the
+    best one is best by chance.
 
     Parameters
     ----------
