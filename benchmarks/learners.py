@@ -188,8 +188,14 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
     slow, fast = best_of(repeats, everything, landmarks)
     work = f"splice, {n} strings, {m} landmarks: time over a grid search of SVC on the matrix"
     yield Row(work, fast / slow, "x", 0.2, note=f"{fast:.2f} s against {slow:.2f} s")
-    lost = 100 * (scores["peer"] - scores["ours"])
-    note = f"{scores['ours']:.4f} against {scores['peer']:.4f}"
+    found = []
+    for seed in range(2 if quick else 10):  # single draws of landmarks differ by three points
+        ours.set_params(features__random_state=seed)
+        landmarks()
+        found.append(scores["ours"])
+    lost = 100 * (scores["peer"] - np.mean(found))
+    note = f"mean of {len(found)} draws {np.mean(found):.4f}, {min(found):.4f} to {max(found):.4f}"
+    note += f", against {scores['peer']:.4f}"
     yield Row("  accuracy: points below the grid search", lost, "", 1.0, note=note)
 
 

@@ -39,7 +39,8 @@ from krein.proximity import SpectrumCorrector
 RANK = 100
 # Times 1 / mean diagonal of the matrix.
 CS = np.geomspace(1e-2, 1e3, 6)
-# Of the divisions into folds; the candidates of KreinClassifier were chosen on smaller ones.
+# Of the divisions into folds; KreinClassifier's candidates were chosen on other divisions (smaller
+# keys) of the same objects.
 FIRST_KEY = 1000
 # libsvm need not end on an indefinite matrix.
 SVC_STEPS = 100_000

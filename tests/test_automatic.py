@@ -8,6 +8,7 @@ from copy import deepcopy
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
@@ -297,3 +298,13 @@ def test_folds_may_be_given(cv):
 def test_matrices_larger_than_allowed_are_not_tried():
     model = KreinRegressor(Gaussian(), max_megabytes=0.05, random_state=0).fit(X, X[:, 0])
     assert {trial.width for trial in model.report_.trials} == {25}
+
+
+def test_sparse_rows_may_be_objects():
+    rows = sparse.random(40, 12, 0.4, format="csr", random_state=0)
+    y = np.arange(40) % 2 == 0
+    kernel = Pairwise(lambda a, b: float((a @ b.T).sum()))
+    model = KreinClassifier(kernel, 5, **QUICK).fit(rows, y)
+    np.testing.assert_allclose(
+        model.decision_function(rows[7:20]), model.decision_function(rows)[7:20], atol=1e-9
+    )
