@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
@@ -17,9 +14,7 @@ from sklearn.pipeline import make_pipeline
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, Nystrom, SimilarityFeatures
 from krein._hashing import hash_rows
 from krein.estimators._candidates import MANY, candidates
-from krein.estimators._memory import Memory, Remembered
 from krein.kernels import TL1, DeltaGaussian, Gaussian, Pairwise
-from krein.kernels.custom import BadPairError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -27,109 +22,6 @@ LABELS = np.where(np.hypot(*X.T) > 1.2, "far", "near")
 WORDS = ["".join(RNG.choice(list("abc"), 5)) for _ in range(50)]
 NEW = ["".join(RNG.choice(list("abcd"), 5)) for _ in range(9)]
 HAS_A = np.array(["a" in word[:2] for word in WORDS])
-
-
-class Counting:
-    """Shared letters by position, less half the difference of the counts of a; counts its calls."""
-
-    def __init__(self):
-        self.calls = 0
-
-    def __deepcopy__(self, memo):
-        return self  # scikit-learn's clone copies parameters
-
-    def __call__(self, a, b):
-        self.calls += 1
-        return sum(p == q for p, q in zip(a, b, strict=True)) - 0.5 * abs(
-            a.count("a") - b.count("a")
-        )
-
-
-# --- memory --------------------------------------------------------------------------------------
-
-
-def _remembered(objects=WORDS):
-    function = Counting()
-    kernel = Pairwise(function)
-    return Remembered(kernel, Memory(objects)), kernel, function
-
-
-def test_a_remembered_kernel_is_the_kernel():
-    remembered, kernel, _ = _remembered()
-    some = [WORDS[i] for i in (7, 3, 3, 40)]
-    for left, right in ((WORDS, None), (WORDS, some), (some, WORDS), (NEW, some), (NEW, WORDS)):
-        np.testing.assert_array_equal(remembered(left, right), kernel(left, right))
-    # Columns that were never seen are computed as always.
-    for left, right in ((some, NEW), (NEW, NEW), (NEW, None)):
-        np.testing.assert_array_equal(remembered(left, right), kernel(left, right))
-    np.testing.assert_array_equal(remembered.diag(NEW), kernel.diag(NEW))
-    assert remembered.is_symmetric == kernel.is_symmetric
-
-
-def test_nothing_is_computed_twice():
-    remembered, _, function = _remembered()
-    remembered(WORDS[:20], WORDS[5:9])
-    assert function.calls == 4 * len(WORDS)  # whole columns: other folds ask for the other rows
-    remembered(WORDS)
-    assert function.calls == len(set(WORDS)) * len(WORDS)
-    remembered(WORDS)
-    function.calls = 0
-    remembered(NEW, WORDS[:10])
-    assert function.calls == 9 * len(set(WORDS[:10]))
-    function.calls = 0
-    remembered(NEW, WORDS[3:12])
-    assert function.calls == 9 * len(set(WORDS[3:12]) - set(WORDS[:10]))
-
-
-def test_copies_share_the_memory_and_pickles_have_no_values():
-    remembered, kernel, _ = _remembered()
-    assert clone(remembered).memory is remembered.memory
-    assert deepcopy(remembered).memory is remembered.memory
-    before = len(pickle.dumps(remembered.memory))
-    remembered(NEW, WORDS)
-    assert len(pickle.dumps(remembered.memory)) == before
-    remembered.memory.forget()
-    np.testing.assert_array_equal(remembered(WORDS), kernel(WORDS))
-    again = pickle.loads(pickle.dumps(remembered.memory))
-    np.testing.assert_array_equal(again.values(kernel, NEW, WORDS), kernel(NEW, WORDS))
-
-
-def test_a_bad_pair_of_a_new_object_has_its_place():
-    kernel = Pairwise(lambda a, b: float("nan") if {a, b} == {"new", WORDS[4]} else 1.0)
-    remembered = Remembered(kernel, Memory(WORDS))
-    with pytest.raises(BadPairError) as bad:
-        remembered(["other", "new"], [WORDS[9], WORDS[4]])
-    assert (bad.value.row, bad.value.column) == (1, 1)
-
-
-@pytest.mark.parametrize("learner", [KreinClassifier, KreinRegressor])
-def test_a_slow_kernel_is_evaluated_once_per_pair(learner):
-    function = Counting()
-    model = learner(Pairwise(function), random_state=0)
-    model.fit(WORDS, HAS_A if learner is KreinClassifier else HAS_A.astype(float))
-    assert len(model.report_.trials) > 5
-    n = len(WORDS)
-    assert function.calls <= n * n
-    function.calls = 0
-    model.predict(NEW)
-    assert function.calls <= len(NEW) * n
-
-
-def test_remembering_changes_no_prediction():
-    kernel = Pairwise(Counting())
-    model = KreinClassifier(kernel, 10, random_state=0, n_models=1).fit(WORDS, HAS_A)
-    best = model.report_.trials[model.report_.chosen]
-    assert best.features == "Nystrom"
-    twin = clone(model.best_estimator_).set_params(features__kernel=kernel).fit(WORDS, HAS_A)
-    np.testing.assert_allclose(
-        model.decision_function(NEW), twin.decision_function(NEW), rtol=1e-9, atol=1e-12
-    )
-
-
-def test_a_fitted_learner_of_objects_is_pickled():
-    model = KreinClassifier(Pairwise(_same_letters), random_state=0).fit(WORDS, HAS_A)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(NEW), model.decision_function(NEW))
 
 
 def _same_letters(a, b):
@@ -308,3 +200,23 @@ def test_sparse_rows_may_be_objects():
     np.testing.assert_allclose(
         model.decision_function(rows[7:20]), model.decision_function(rows)[7:20], atol=1e-9
     )
+
+
+def test_a_long_stream_is_not_gathered():
+    rng = np.random.default_rng(0)
+    blocks = [(rows, rows[:, 0] > 0) for rows in rng.normal(size=(3, 700, 2))]
+    model = KreinClassifier(Gaussian(1.5), 10, random_state=0, max_seconds=1e-9).fit(blocks)
+    assert not model.best_estimator_.refit
+    assert model.score(*blocks[0]) > 0.9
+
+
+def test_labels_of_several_types_are_refused():
+    mixed = np.array(["a", 1] * 30, dtype=object)
+    for rows in ((X, mixed), ([(X, mixed)],)):
+        with pytest.raises(ValueError, match="one type, y has int and str: make them all text"):
+            KreinClassifier(random_state=0).fit(*rows)
+
+
+def test_blocks_without_targets_are_predicted_for():
+    model = KreinClassifier(Gaussian(), 10, **QUICK).fit(X, LABELS)
+    np.testing.assert_array_equal(model.predict([(X[:30], None), (X[30:], None)]), model.predict(X))

@@ -30,7 +30,6 @@ from krein.kernels import (
     ShiftGaussian,
     SinhGaussian,
 )
-from krein.measures import programme
 
 X = np.random.default_rng(0).random((60, 3))
 WORDS = ["krein", "kernel", "keen", "tree", "three", "tea", "ten", "net", "kettle", "rein"] * 3
@@ -175,21 +174,13 @@ def test_kernel_that_is_zero():
     assert (diagnosis.negative_mass, diagnosis.asymmetry, diagnosis.rank) == (0.0, 0.0, 0)
 
 
+@pytest.mark.usefixtures("solve_each_programme_once")
 @pytest.mark.parametrize("kernel", [ArcCosine(0), NeuralTangent(), Hellinger()], ids=repr)
-def test_suggestion_is_the_map_with_the_smaller_measured_error(load, kernel, monkeypatch):
+def test_suggestion_is_the_map_with_the_smaller_measured_error(load, kernel):
     """Errors vary between draws: means are compared within six standard errors (p < 1e-4)."""
     rows = np.asarray(load("letter")[0], dtype=float)
     rows = rows[np.random.default_rng(0).choice(len(rows), 250, replace=False)]
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    solve, known = programme.least_mass, {}
-
-    def solve_once(basis, target, epsilon, costs):
-        key = (basis.tobytes(), target.tobytes(), epsilon)
-        if key not in known:
-            known[key] = solve(basis, target, epsilon, costs)
-        return known[key]
-
-    monkeypatch.setattr(programme, "least_mass", solve_once)
     diagnosis = diagnose(kernel, rows, random_state=0)
     assert diagnosis.suggested_method == min(diagnosis.errors, key=diagnosis.errors.get)
     K, n = kernel(rows), 14

@@ -49,7 +49,7 @@ from krein.kernels import (
     ShiftGaussian,
     Sigmoid,
 )
-from krein.measures import Measure, Normal, Part, programme
+from krein.measures import Measure, Normal, Part
 
 
 def _public_estimators() -> list[type]:
@@ -113,20 +113,8 @@ VARIANTS = [
 ]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _solve_each_programme_once():
-    """The checks fit the same few data hundreds of times: remember the linear programmes."""
-    solve, known = programme.least_mass, {}
-
-    def remembered(basis, target, epsilon, costs):
-        key = (basis.tobytes(), target.tobytes(), epsilon, costs.tobytes())
-        if key not in known:
-            known[key] = solve(basis, target, epsilon, costs)
-        return None if known[key] is None else known[key].copy()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(programme, "least_mass", remembered)
-        yield
+# The checks fit the same few data hundreds of times.
+pytestmark = pytest.mark.usefixtures("solve_each_programme_once")
 
 
 def test_estimators_are_discovered():

@@ -391,14 +391,6 @@ def test_the_automatic_learner_takes_a_stream(tmp_path):
             np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-10)
 
 
-def test_a_long_stream_is_not_gathered():
-    rng = np.random.default_rng(0)
-    blocks = [(rows, rows[:, 0] > 0) for rows in rng.normal(size=(3, 700, 2))]
-    model = KreinClassifier(Gaussian(1.5), 10, random_state=0, max_seconds=1e-9).fit(blocks)
-    assert not model.best_estimator_.refit
-    assert model.score(*blocks[0]) > 0.9
-
-
 def test_statistics_of_other_widths_do_not_merge():
     with pytest.raises(ValueError, match=r"4 columns.*2"):
         Moments.of(X).merge(Moments.of(X[:, :2]))

@@ -190,7 +190,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         weight += float(s.sum())
         if classify:
             # Of data in memory this is known; a stream shows its labels block by block.
-            check_classification_targets(piece.y)
+            check_labels(piece.y)
             if np.ndim(piece.y) > 1 and np.shape(piece.y)[1] > 1:
                 raise ValueError(f"{needs_y} takes one label per row, got y of several columns.")
             found, codes = np.unique(piece.y, return_inverse=True)
@@ -234,6 +234,18 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         label_weights if classify else None,
         folds,
     )
+
+
+def check_labels(y: Any) -> None:
+    """Refuse targets that are not classes, or are classes without an order."""
+    try:
+        check_classification_targets(y)
+    except TypeError as error:  # scikit-learn sorts them
+        kinds = sorted({type(label).__name__ for label in np.ravel(y)})
+        raise ValueError(
+            f"Labels must be of one type, y has {' and '.join(kinds)}: make them all text or all "
+            "numbers."
+        ) from error
 
 
 def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:

@@ -20,10 +20,8 @@ class Table:
         self.values = np.full((n_rows, n_columns), np.nan)
         self.done = np.zeros(n_columns, dtype=bool)
 
-    def take(
-        self, memory: Memory, kernel: Kernel, X: Any, columns: NDArray[np.intp]
-    ) -> NDArray[np.floating]:
-        """k(X, training objects at these places)."""
+    def fill(self, memory: Memory, kernel: Kernel, X: Any, columns: NDArray[np.intp]) -> None:
+        """Compute k(X, training objects at these places) where it is not known."""
         missing = np.unique(columns[~self.done[columns]])
         if len(missing):
             try:
@@ -32,7 +30,6 @@ class Table:
                 place = int(np.flatnonzero(columns == missing[bad.column])[0])
                 raise BadPairError(bad.name, bad.value, bad.row, place) from None
             self.done[missing] = True
-        return self.values[:, columns]
 
 
 class Memory:
@@ -77,13 +74,15 @@ class Memory:
             return kernel(X, Y)
         rows = self._places(X) if len(self._known.done) else None
         if rows is not None:
-            return self._known.take(self, kernel, self.objects, columns)[rows]
+            self._known.fill(self, kernel, self.objects, columns)
+            return self._known.values[np.ix_(rows, columns)]
         asked = hash_rows(X).tobytes()
         last, table = self._new
         if asked != last:
             table = Table(count(X), len(self._order))
             self._new = asked, table
-        return table.take(self, kernel, X, columns)
+        table.fill(self, kernel, X, columns)
+        return table.values[:, columns]
 
     def _places(self, X: Any) -> NDArray[np.intp] | None:
         """The places of objects among the training objects; None if one is not there."""

@@ -17,11 +17,12 @@ from ..features import Nystrom
 from ..kernels import Kernel
 from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
-from ._base import _is_stream, decide, scaled_gaussian
+from ._base import _is_stream, scaled_gaussian
 from ._candidates import candidates
 from ._data import Data, map_rows, survey
 from ._memory import Memory, Remembered
 from ._progress import Progressing, with_callbacks
+from ._targets import decide
 from ._trials import Report, Trial, Trials, speaking_as
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC

@@ -13,9 +13,10 @@ from ..learning import LeastSquares, Ridge
 from ..learning.penalties import Penalty
 from ..learning.selection import FoldProblems, best, descend
 from ..streaming import Moments
-from ._base import Classifying, KreinLearner
+from ._base import KreinLearner
 from ._data import Data, Survey
 from ._refit import Scores, mistakes, refitted
+from ._targets import Classifying
 
 Array = NDArray[np.floating]
 

@@ -15,8 +15,8 @@ from ..kernels import Kernel
 from ..learning import Lasso, LeastSquares, Ridge
 from ..learning.penalties import Penalty
 from ..streaming import Folds
-from ._base import Regressing
 from ._data import Data, Survey, survey
+from ._targets import Regressing
 from .least_squares import SHARES, LeastSquaresClassifying, LeastSquaresLearner
 
 

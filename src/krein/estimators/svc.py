@@ -18,9 +18,10 @@ from ..kernels import Kernel
 from ..learning.hinge import NewtonState, SquaredHinge, outputs, warm_start
 from ..learning.penalties import Penalty
 from ..learning.selection import best, descend
-from ._base import Classifying, KreinLearner
+from ._base import KreinLearner
 from ._data import Data, Survey
 from ._refit import Fold, Scores, refitted
+from ._targets import Classifying
 from .least_squares import REACH, SHARES, as_table, check_penalties, given_penalty
 
 Array = NDArray[np.floating]

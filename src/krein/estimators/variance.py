@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..kernels import Kernel
 from ..learning import LeastSquares, VarianceConstrained
 from ..learning.penalties import ConstrainedPenalty, Penalty
-from ._base import Regressing
+from ._targets import Regressing
 from .least_squares import RADII, SHARES, LeastSquaresClassifying, LeastSquaresLearner
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .containers import Block, Blocks, Container, InMemory, as_container, checked, split
+from .checks import checked
+from .containers import Block, Blocks, Container, InMemory, as_container, split
 from .files import open_stream
 from .folds import Folds, GivenFolds
 from .moments import Moments, MomentsSum
