@@ -75,7 +75,11 @@ gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
 
 # The checks fit a handful of rows, on which Nystrom says that all of them are landmarks.
-pytestmark = pytest.mark.filterwarnings("ignore:There are .* rows, fewer than:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:There are .* rows, fewer than:UserWarning"),
+    # The checks fit the same few data hundreds of times.
+    pytest.mark.usefixtures("solve_each_programme_once"),
+]
 
 VARIANTS = [
     fourier(DeltaGaussian()),
@@ -111,10 +115,6 @@ VARIANTS = [
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),
 ]
-
-
-# The checks fit the same few data hundreds of times.
-pytestmark = pytest.mark.usefixtures("solve_each_programme_once")
 
 
 def test_estimators_are_discovered():
