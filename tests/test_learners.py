@@ -45,7 +45,7 @@ class Signed(FeatureMap):
     def _resolved_kernel(self):
         return Polynomial(degree=1, coef0=0.0)
 
-    def _learn(self, X, rng):
+    def _learn(self, X, y, rng):
         self.form_ = Signature(np.where(np.arange(X.shape[1]) < 2, -1.0, 1.0))
 
     def _map(self, X):

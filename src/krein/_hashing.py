@@ -178,7 +178,7 @@ class Draws:
 
     def first(self, n: int, salt: int, weights: NDArray | None = None) -> NDArray[np.intp]:
         """The n distinct rows that ring first, in the order of their times."""
-        rows, inverse = self._kinds
+        rows, inverse = self.kinds
         ones = np.ones(len(self.hashes)) if weights is None else weights
         total = np.bincount(inverse, weights=ones, minlength=len(rows))
         with np.errstate(divide="ignore"):
@@ -190,7 +190,7 @@ class Draws:
         return rows[order[np.isfinite(times[order])]]
 
     @functools.cached_property
-    def _kinds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def kinds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The first row of each kind, and the kind of each row."""
         if not self.merge:
             everyone = np.arange(len(self.hashes))

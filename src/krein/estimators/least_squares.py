@@ -95,11 +95,13 @@ class LeastSquaresLearner(KreinLearner):
                 f"cross-validation, got n_samples = {seen.n_rows}: give alpha a number."
             )
         candidates = self._candidates(problems.whole)
+        fitted: list[tuple[Array, Array]] = []
         if self.refit and self.alpha == "cv" and data is not None:
             scores = self._refit_scores(candidates, data, seen)
             losses, errors = scores.losses, scores.errors
         else:
-            losses, errors = problems.losses(self._solver(), candidates), None
+            fitted = list(problems.coefficients(self._solver(), candidates))
+            losses, errors = problems.losses(fitted), None
         if self.alpha == "gradient":
             return self._descend(problems, candidates[best(losses)])
         results = as_table(candidates, squared_error=losses)
@@ -108,7 +110,7 @@ class LeastSquaresLearner(KreinLearner):
             results["error"] = errors
         if self._criterion == "error" and data is not None:
             if errors is None:
-                errors = results["error"] = self._errors(problems, candidates, data, seen)
+                errors = results["error"] = self._errors(problems, fitted, data, seen)
             # Equal errors are common on small data: the squared error decides among them.
             chosen = best(errors, losses)
         self.cv_results_ = {**results, "chosen": chosen}
@@ -172,22 +174,20 @@ class LeastSquaresLearner(KreinLearner):
         return []
 
     def _errors(
-        self, problems: FoldProblems, candidates: list[Any], data: Data, seen: Survey
+        self, problems: FoldProblems, fitted: list[tuple[Array, Array]], data: Data, seen: Survey
     ) -> Array:
         """The share of rows that each candidate gets wrong when they are left out: one pass."""
-        fitted = dict(
-            zip(problems.folds, problems.coefficients(self._solver(), candidates), strict=True)
-        )
-        wrong, total = np.zeros(len(candidates)), 0.0
+        n = len(fitted[0][0])
+        wrong, total = np.zeros(n), 0.0
         for piece, Z, Y, weight in self._blocks(data):
             places = seen.folds(piece.hashes, piece.rows)
             s = np.ones(len(piece)) if weight is None else weight
-            for fold, (coefs, intercepts) in fitted.items():
+            for fold, (coefs, intercepts) in zip(problems.folds, fitted, strict=True):
                 rows = np.flatnonzero(places == fold)
                 if not len(rows):
                     continue
                 total += float(s[rows].sum())
-                for first in range(0, len(candidates), AT_ONCE):
+                for first in range(0, n, AT_ONCE):
                     part = slice(first, first + AT_ONCE)
                     out = Z[rows] @ coefs[part].astype(Z.dtype) + intercepts[part][:, None]
                     wrong[part] += mistakes(out, Y[rows]) @ s[rows]

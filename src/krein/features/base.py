@@ -29,7 +29,7 @@ SAMPLE_BYTES = 2**25
 class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all explicit maps Z with a form M.
 
-    A map defines `_learn(X, rng)`, which sets `form_` and all it needs, and `_map(X)`; the rest
+    A map defines `_learn(X, y, rng)`, which sets `form_` and all it needs, and `_map(X)`; the rest
     follows. A map whose dual features are not ``Z Mᵀ`` for any M defines `_map_dual` and has no
     `form_`.
     """
@@ -48,7 +48,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         X : {array-like, sparse matrix} of shape (n, d)
             Gives the number of columns, the range of the data and the sample on which variances
             are estimated.
-        y : ignored
+        y : array-like of shape (n,) or (n, k), default=None
+            Targets, for maps that look at them: `Nystrom` with ``landmarks="supervised"``.
 
         Returns
         -------
@@ -57,10 +58,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         with all_or_nothing(self):
             # A copy: changing a parameter of the caller's kernel must not change a fitted map.
             self.kernel_ = clone(self._resolved_kernel())
-            self._learn(self._validate(X, reset=True), as_generator(self.random_state))
+            self._learn(self._validate(X, reset=True), y, as_generator(self.random_state))
         return self
 
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -141,7 +141,7 @@ class RandomFourier(RandomMap):
         self.radius = radius
         self.random_state = random_state
 
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         if self.n_components % 2 and self.n_components > 1:
             raise ValueError(
                 f"n_components must be even, a cosine and a sine per frequency, got "

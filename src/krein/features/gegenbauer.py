@@ -113,7 +113,7 @@ class RandomGegenbauer(RandomMap):
         self.weights = weights
         self.random_state = random_state
 
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self._normalize = self.normalize
         X = self._on_sphere(X)
         self._extent = measure_extent(X)

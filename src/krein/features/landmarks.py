@@ -12,15 +12,22 @@ from sklearn.base import BaseEstimator
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws
+from ..streaming.moments import MomentsSum
 from .cores import Core, sketched_core
+from .forward import as_columns, forward_selection
 from .source import Source
 
 # Salts: each use of randomness has clocks of its own.
-UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS, CENTERS = range(1, 7)
+UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS = range(1, 6)
+CENTERS = 6  # and all above, one for each centre
 # Rows of the least-squares sample per landmark.
 SAMPLE_RATIO = 4
 # k-means++ looks for its centres among this many rows per landmark.
 CANDIDATES = 20
+# Forward selection looks at this many rows per landmark, and, unless two for each landmark are
+# more, for the landmarks among this many rows.
+JUDGES = 20
+MOST_CANDIDATES = 4096
 
 
 def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
@@ -30,6 +37,8 @@ def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
 
 class LandmarkRule(BaseEstimator):
     """Base of the rules."""
+
+    needs_y = False
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         """Indices of n landmarks (fewer if there are fewer distinct objects)."""
@@ -162,6 +171,85 @@ class Recursive(LandmarkRule):
             )
 
 
+class Supervised(LandmarkRule):
+    """The objects whose similarities together tell most about the targets.
+
+    Forward selection by least squares among uniformly drawn candidates, judged on up to 20 rows per
+    landmark. With few landmarks this is worth far more than a representative draw: each column
+    k(·, z) is a feature, and most say what others have said. As the targets were seen, errors on
+    the same rows are too small: choose what follows by cross-validation of the whole pipeline where
+    that matters.
+
+    Parameters
+    ----------
+    candidates : float, default=8
+        Candidates per landmark, each one column of kernel values; at most 4096, or two per
+        landmark.
+    ridge : float, default=0.3
+        Penalty on the coefficients of the columns, as a share of their mean sum of squares.
+
+    References
+    ----------
+    S. Keerthi, O. Chapelle, D. DeCoste. Building Support Vector Machines with Reduced Classifier
+    Complexity. JMLR 7, 2006.
+    """
+
+    needs_y = True
+
+    def __init__(self, candidates: float = 8, ridge: float = 0.3):
+        self.candidates = candidates
+        self.ridge = ridge
+
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        for name, lowest in (("candidates", 1), ("ridge", 1e-10)):
+            if not getattr(self, name) >= lowest:
+                raise ValueError(
+                    f"Supervised needs {name} to be at least {lowest:g}, got "
+                    f"{getattr(self, name)!r}."
+                )
+        if source.y is None:
+            raise ValueError(
+                "landmarks='supervised' requires y to be passed, but the target y is None: call "
+                "fit(X, y), or choose landmarks='uniform'."
+            )
+        wanted = min(self.candidates * n, max(2 * n, MOST_CANDIDATES))
+        candidates = draws.first(int(np.ceil(wanted)), UNIFORM)
+        if len(candidates) <= n:
+            return candidates
+        gram, cross = self._products(source, n, draws, candidates)
+        ridge = self.ridge * float(np.trace(gram)) / len(gram)
+        if not ridge > 0:  # columns that are constant say nothing
+            return candidates[:n]
+        return candidates[forward_selection(gram, cross, n, ridge)]
+
+    def _products(
+        self, source: Source, n: int, draws: Draws, candidates: NDArray[np.intp]
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """``AᵀA`` and ``AᵀT`` of the candidates' columns and the targets, all centred."""
+        kinds, kind = draws.kinds
+        m = len(candidates)
+        # Copies of an object are one row with their number as weight and the mean of their targets.
+        copies = np.bincount(kind).astype(float)
+        Y = as_columns(source.y, len(source))
+        Y = np.stack([np.bincount(kind, weights=column) / copies for column in Y.T], axis=1)
+        if m == len(kinds):
+            blocks = [candidates]  # the same rows as columns: half of a symmetric matrix will do
+        else:
+            judges = draws.first(JUDGES * n, SAMPLE)
+            blocks = [judges[part] for part in row_blocks(len(judges), 8 * m, 16 * BLOCK_BYTES)]
+        moments = MomentsSum(m + Y.shape[1])
+        middle = None
+        for rows in blocks:
+            values = source.values(rows, candidates)
+            middle = values.mean(axis=0) if middle is None else middle
+            # A choice needs no more digits than these, once the columns' offset is gone.
+            values -= middle
+            weight = copies[kind[rows]]
+            moments.add(values.astype(np.float32), Y[kind[rows]], weight=weight)
+        scatter = moments.freeze().scatter
+        return scatter[:m, :m], scatter[:m, m:]
+
+
 def source_diagonal(source: Source, rows: NDArray) -> NDArray[np.floating]:
     """k(x, x) for some rows."""
     if source.precomputed:
@@ -174,5 +262,6 @@ RULES: dict[str, type[LandmarkRule]] = {
     "leverage": Leverage,
     "kmeans++": KMeansPlusPlus,
     "recursive": Recursive,
+    "supervised": Supervised,
     "all": All,
 }

@@ -53,8 +53,9 @@ class Nystrom(FeatureMap):
     n_components : int, default=100
         Rank; fewer columns are returned if the kernel has fewer directions on the landmarks.
     landmarks : str, LandmarkRule, array-like or callable, default="leverage"
-        "uniform", "leverage", "kmeans++", "recursive" (positive definite kernels), "all"; or
-        indices of rows, objects, or ``f(X, n_landmarks)`` that returns either.
+        "uniform", "leverage", "kmeans++", "recursive" (positive definite kernels), "supervised"
+        (the rows that tell most about y, by forward selection), "all"; or indices of rows, objects,
+        or ``f(X, n_landmarks)`` that returns either.
     n_landmarks : int, default=None
         None means 3 · n_components.
     core : {"sketch", "truncated", "inverse", "squared"}, default="sketch"
@@ -175,9 +176,9 @@ class Nystrom(FeatureMap):
 
     # --- fit ------------------------------------------------------------------------------------
 
-    def _learn(self, X: Any, rng: np.random.Generator) -> None:
+    def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.__dict__.pop("form_", None)  # of an earlier fit with a symmetric kernel
-        source = Source(self.kernel_, X, self.n_jobs)
+        source = Source(self.kernel_, X, self.n_jobs, y)
         wanted = self._wanted()
         everything = isinstance(self.landmarks, str) and self.landmarks == "all"
         if len(source) < (self.n_landmarks or self.n_components) and not everything:
@@ -353,6 +354,8 @@ class Nystrom(FeatureMap):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
         tags.input_tags.sparse = not self._precomputed
+        rule = RULES.get(self.landmarks) if isinstance(self.landmarks, str) else self.landmarks
+        tags.target_tags.required = getattr(rule, "needs_y", False)
         return tags
 
 

@@ -26,10 +26,12 @@ class Source:
         For a `Precomputed` kernel the square matrix of all values.
     n_jobs : int, default=None
         Processes that evaluate the kernel; None is this one.
+    y : array-like, default=None
+        The objects' targets.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None):
-        self.kernel, self.X, self.n_jobs = kernel, X, n_jobs
+    def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None, y: Any = None):
+        self.kernel, self.X, self.n_jobs, self.y = kernel, X, n_jobs, y
         self.precomputed = isinstance(kernel, Precomputed)
         self._hashes: Hashes | None = None
         self._draws: Draws | None = None
@@ -66,7 +68,9 @@ class Source:
         """k(x_i, x_j) for i in rows and j in columns, float64."""
         if self.precomputed:
             return np.asarray(self.X[np.ix_(rows, columns)], dtype=float)
-        left, right = self.take(rows), self.take(columns)
+        left = self.take(rows)
+        half = rows is columns and self.kernel.mirrors
+        right = None if half else self.take(columns)
         try:
             return kernel_values(self.kernel, left, right, self.n_jobs).astype(float, copy=False)
         except BadPairError as bad:
@@ -80,11 +84,12 @@ class Source:
 
 
 def kernel_values(kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None) -> NDArray:
-    """The block k(X, Y), in parallel processes if asked for."""
+    """The block k(X, Y), Y = None means X, in parallel processes if asked for."""
     workers = effective_n_jobs(n_jobs)
     n = _len(X)
     if workers == 1 or n < 2:
         return kernel(X, Y)
+    Y = X if Y is None else Y
     # A few pieces per process even out pairs of different cost.
     pieces = list(row_blocks(n, 1, max(1, -(-n // (4 * workers)))))
     done = Parallel(n_jobs=n_jobs)(

@@ -76,6 +76,10 @@ class _Pair(Kernel):
         return self.left.takes_vectors and self.right.takes_vectors
 
     @property
+    def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.left.mirrors and self.right.mirrors
+
+    @property
     def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
         return max(self.left.lowest_product, self.right.lowest_product)
 
@@ -166,6 +170,10 @@ class _Wrapper(Kernel):
     @property
     def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return self.kernel.takes_vectors
+
+    @property
+    def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.mirrors
 
     @property
     def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there

@@ -58,6 +58,9 @@ class Kernel(BaseEstimator, ABC):
         Whether `diag` is cheap and more exact than the diagonal of a block.
     takes_vectors : bool
         Whether the data are a numeric matrix; False for strings, series, sets and other objects.
+    mirrors : bool
+        Whether k(y, x) is known from k(x, y) to the last digit and dear enough to be copied: of the
+        matrix of all pairs half is computed.
     antipodal_exponent : float or None
         The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
     lowest_product : float
@@ -69,6 +72,7 @@ class Kernel(BaseEstimator, ABC):
     has_closed_form: bool = False
     fills_diagonal: bool = True
     takes_vectors: bool = True
+    mirrors: bool = False
     antipodal_exponent: float | None = None
     lowest_product: float = -1.0
 
@@ -123,8 +127,13 @@ class Kernel(BaseEstimator, ABC):
         n, m = _len(left), _len(right)
         dtype = _common_dtype(left, right)
         out = np.empty((n, m), dtype=dtype)
+        half = Y is None and self.mirrors and self.is_symmetric
         for rows in row_blocks(n, m * dtype.itemsize):
-            out[rows] = self._rows(left, rows, right)
+            if half:
+                out[rows, rows.start :] = self._rows(left, rows, left[rows.start :])
+                out[rows.stop :, rows] = out[rows, rows.stop :].T
+            else:
+                out[rows] = self._rows(left, rows, right)
         if Y is None and n and self.fills_diagonal:
             # Distances computed from products are off by round-off at x = y; the diagonal is not.
             np.fill_diagonal(out, self._diagonal(left))

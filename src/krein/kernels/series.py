@@ -120,6 +120,7 @@ class ElasticDistance(Kernel):
     """
 
     takes_vectors = False
+    mirrors = True
 
     def __init__(
         self,

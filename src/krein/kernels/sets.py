@@ -264,6 +264,7 @@ class Hausdorff(Kernel):
     """
 
     takes_vectors = False
+    mirrors = True
 
     def __init__(self, modified: bool = False, directed: bool = False):
         self.modified = modified

@@ -54,6 +54,7 @@ class EditDistance(Kernel):
     """
 
     takes_vectors = False
+    mirrors = True
 
     def __init__(self, metric: str = "levenshtein", workers: int = 1):
         self.metric = metric

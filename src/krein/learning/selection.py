@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -68,16 +68,15 @@ class FoldProblems:
             coefs = list(solver.path(train, candidates))
             yield np.stack(coefs), np.stack([train.intercept(coef) for coef in coefs])
 
-    def losses(self, solver: Solver, candidates: list[Any]) -> Array:
-        """The squared error of each candidate, over all rows when each was left out."""
-        found = np.zeros(len(candidates))
+    def losses(self, fitted: Iterable[tuple[Array, Array]]) -> Array:
+        """The squared error of each candidate of `coefficients`, every row when it was left out."""
+        found: Any = 0.0
         everything = sum(test.weight for _, test in self.pairs)
-        fitted = self.coefficients(solver, candidates)
         for (_, test), (coefs, intercepts) in zip(self.pairs, fitted, strict=True):
-            share = test.weight / everything
-            for i, (coef, intercept) in enumerate(zip(coefs, intercepts, strict=True)):
-                found[i] += share * test.loss(coef, intercept)
-        return found
+            pairs = zip(coefs, intercepts, strict=True)
+            of_fold = np.array([test.loss(coef, intercept) for coef, intercept in pairs])
+            found = found + test.weight / everything * of_fold
+        return np.asarray(found)
 
     def loss_and_gradient(self, solver: Any, penalty: Penalty) -> tuple[float, Array]:
         """The same for one candidate, with its derivatives by the logarithms of the settings."""
