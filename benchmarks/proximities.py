@@ -61,12 +61,16 @@ class Proximities:
         n, m = self.D.shape
         return (np.arange(m), np.arange(m, n)) if m < n else None
 
+    def dissimilarities(self, split: Split) -> tuple[NDArray, NDArray]:
+        """Those of the training rows, and of the test rows to them."""
+        train, test = split
+        return symmetrize(self.D[np.ix_(train, train)]), self.D[np.ix_(test, train)]
+
     def similarities(self, split: Split) -> tuple[NDArray, NDArray]:
         """``S = −½ J D² J`` of the training rows, and the test rows centred with their means."""
-        train, test = split
+        D, E = self.dissimilarities(split)
         centring = DoubleCentering()
-        S = centring.fit_transform(self.D[np.ix_(train, train)])
-        return symmetrize(S), centring.transform(self.D[np.ix_(test, train)])
+        return symmetrize(centring.fit_transform(D)), centring.transform(E)
 
 
 # --- files --------------------------------------------------------------------------------------

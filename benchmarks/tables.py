@@ -95,10 +95,11 @@ def hinge(C: float, S: NDArray, T: NDArray, y: NDArray) -> NDArray:
     return SVC(kernel="precomputed", C=C, max_iter=SVC_STEPS).fit(S, y).predict(T)
 
 
-def automatic(S: NDArray, y: NDArray, T: NDArray) -> tuple:
-    model = KreinClassifier("precomputed", random_state=0).fit(S, y)
+def automatic(D: NDArray, y: NDArray, E: NDArray) -> tuple:
+    """Of the dissimilarities themselves: what to make of them is chosen too."""
+    model = KreinClassifier("precomputed", dissimilarity=True, random_state=0).fit(D, y)
     best = model.report_.trials[model.report_.chosen]
-    return model.predict(T), f"{best.learner}, {best.features}"
+    return model.predict(E), f"{best.learner}, {best.features}"
 
 
 CURVES: dict[str, Callable[[int], Predict]] = {
@@ -206,13 +207,14 @@ def cells_of(
     from threadpoolctl import threadpool_limits
 
     train, test = split
-    S, T = data.similarities(split)
+    similarities, dissimilarities = data.similarities(split), data.dissimilarities(split)
     cells = []
     with threadpool_limits(1):
         for problem, part in problems(data, repeat):
             for name, predict in methods(problem, repeat, len(train), sizes):
                 if (data.name, problem, name, repeat, fold) in known:
                     continue
+                S, T = dissimilarities if name == OURS else similarities
                 begin = time.perf_counter()
                 with warnings.catch_warnings(record=True) as caught:
                     warnings.simplefilter("always")

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, Nystrom, SimilarityFeatures
 from krein._hashing import hash_rows
-from krein.estimators._candidates import MANY, candidates
-from krein.kernels import TL1, DeltaGaussian, Gaussian, Pairwise
+from krein.estimators._candidates import MANY, candidates, views
+from krein.kernels import TL1, DeltaGaussian, EditDistance, Gaussian, Pairwise
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -61,8 +61,9 @@ def test_a_gaussian_of_similarities_is_what_it_says():
 # --- what is tried -------------------------------------------------------------------------------
 
 
-def _names(kernel, n_rows, n_components="auto", megabytes=1024.0):
-    return [(c.name, c.width) for c in candidates(kernel, n_rows, n_components, megabytes, seed=0)]
+def _names(kernel, n_rows, n_components="auto", megabytes=1024.0, median=None):
+    seen = views(kernel, median)
+    return [(c.name, c.width) for c in candidates(seen, n_rows, n_components, megabytes, seed=0)]
 
 
 def test_what_is_tried_depends_on_the_rows():
@@ -76,6 +77,78 @@ def test_what_is_tried_depends_on_the_rows():
     assert _names(Gaussian(), 10)[0] == ("Nystrom", 10)
     assert _names(Gaussian(), 200, 7) == [("Nystrom", 7)]
     assert ("Nystrom", 300) not in _names(Gaussian(), MANY, megabytes=1.0)
+
+
+def test_of_dissimilarities_several_similarities_are_tried():
+    shapes = ["exp(−D)", "exp(−3 D)", "exp(−D²)", "exp(−3 D²)"]
+    for kernel in ("precomputed", EditDistance()):
+        names = _names(kernel, 200, median=2.0)
+        assert [pair for pair in names if pair[0] in shapes] == [(name, 200) for name in shapes]
+        assert [pair for pair in names if pair[0] not in shapes] == _names(kernel, 200)
+        assert _names(kernel, 200, 7, median=2.0) == [(name, 7) for name in ("Nystrom", *shapes)]
+        # Too many rows for the whole space.
+        assert ("exp(−D)", 300) in _names(kernel, MANY, median=2.0)
+
+
+def test_a_similarity_of_a_matrix_is_that_of_its_objects():
+    D = EditDistance()(WORDS)
+    pairs = zip(views("precomputed", 2.0)[1:], views(EditDistance(), 2.0)[1:], strict=True)
+    for matrix, objects in pairs:
+        assert matrix.name == objects.name
+        np.testing.assert_allclose(matrix.before.fit_transform(D), objects.kernel(WORDS))
+    first = views(EditDistance(), 2.0)[0].kernel(WORDS)
+    J = np.eye(len(D)) - 1 / len(D)
+    centred = views("precomputed", 2.0)[0].before.fit_transform(D)
+    np.testing.assert_allclose(J @ first @ J, centred, atol=1e-9)
+
+
+@pytest.mark.parametrize("learner", [KreinClassifier, KreinRegressor])
+def test_dissimilarities_of_objects_and_their_matrix_are_learned_from(learner):
+    rng = np.random.default_rng(5)
+    words = ["".join(rng.choice(list("ab"), 8)) for _ in range(90)]
+    y = np.array([word.count("a") for word in words])
+    y = np.where(y > 4, "many", "few") if learner is KreinClassifier else y.astype(float)
+    D = EditDistance()(words)
+    model = learner("precomputed", dissimilarity=True, random_state=0).fit(D[:60, :60], y[:60])
+    objects = learner(EditDistance(), dissimilarity=True, random_state=0).fit(words[:60], y[:60])
+    for found in (model.score(D[60:, :60], y[60:]), objects.score(words[60:], y[60:])):
+        assert found > 0.75
+    tried = {trial.features for trial in model.report_.trials}
+    assert {"Nystrom", "exp(−D)", "exp(−3 D²)", "similarities"} <= tried
+    assert "exp(−D)" in str(model.report_)
+
+
+def test_dissimilarities_are_computed_once():
+    calls = []
+
+    def distance(a, b):
+        calls.append((a, b))
+        return float(sum(p != q for p, q in zip(a, b, strict=True)))
+
+    model = KreinClassifier(Pairwise(distance), dissimilarity=True, **QUICK).fit(WORDS, HAS_A)
+    # Of the diagonal each value may be asked for apart.
+    assert len(calls) <= len(WORDS) ** 2 + 20 * len(WORDS)
+    calls.clear()
+    model.predict(NEW)
+    assert len(calls) <= len(NEW) * len(set(WORDS))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "data", "sentence"),
+    [
+        (None, X, r"KreinClassifier\(dissimilarity=True\) needs a kernel whose values are diss"),
+        ("precomputed", Gaussian()(X), "zero diagonal.*use dissimilarity=False"),
+        (Gaussian(), X, "zero diagonal.*use dissimilarity=False"),
+        ("precomputed", X @ X.T * (1 - np.eye(60)), "Negative values.*KreinClassifier"),
+        ("precomputed", np.triu(np.ones((60, 60)), 1), "symmetric"),
+        ("precomputed", np.full((60, 60), np.nan), "NaN"),
+    ],
+)
+def test_what_is_no_dissimilarity_gets_a_sentence(kernel, data, sentence):
+    model = KreinClassifier(kernel, dissimilarity=True)
+    with pytest.raises(ValueError, match=sentence):
+        model.fit(data, LABELS)
+    assert not hasattr(model, "estimators_")
 
 
 def test_the_rows_of_a_stream_are_not_its_blocks():

@@ -14,6 +14,7 @@ from object_twins import STRING_TWINS, ragged, words
 from scipy import sparse
 from sklearn.base import clone
 
+from krein import _blocks
 from krein.kernels import (
     Custom,
     Dice,
@@ -59,6 +60,26 @@ KERNELS = [
 ]
 
 
+def test_a_kernel_that_mirrors_is_asked_for_half_of_the_pairs():
+    class Counting(EditDistance):
+        def _block(self, X, Y):
+            asked.append(len(X) * len(Y))
+            return super()._block(X, Y)
+
+    asked: list[int] = []
+    X = words(np.random.default_rng(0), 1500)
+    K = Counting()(X)
+    assert sum(asked) < 0.65 * len(X) ** 2
+    assert_array_equal(K, EditDistance()(X, list(X)))
+    asked.clear()
+    (-Counting())(X)
+    Similarity(Counting())(X)
+    assert sum(asked) < 1.3 * len(X) ** 2
+    asked.clear()
+    Counting()(X, X)
+    assert sum(asked) == len(X) ** 2
+
+
 @pytest.mark.parametrize(("kernel", "kind"), KERNELS, ids=str)
 class TestContract:
     def test_symmetry_is_declared_as_it_is(self, kernel, kind):
@@ -70,6 +91,13 @@ class TestContract:
         X = objects(kind)
         assert_allclose(kernel.diag(X), np.diagonal(kernel(X, objects(kind))), atol=1e-12)
         assert_array_equal(kernel.diag(X), np.diagonal(kernel(X)))
+
+    def test_half_of_the_matrix_is_mirrored(self, kernel, kind, monkeypatch):
+        X = objects(kind)
+        whole = kernel(X, objects(kind))
+        for n_bytes in (1, 8 * len(X) * 2, 2**20):
+            monkeypatch.setattr(_blocks.row_blocks, "__defaults__", (n_bytes,))
+            assert_allclose(kernel(X), whole, rtol=1e-14)
 
     def test_rows_and_columns_of_blocks_are_those_of_the_whole(self, kernel, kind):
         X = objects(kind)

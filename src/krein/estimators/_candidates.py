@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from sklearn.pipeline import make_pipeline
 
 from ..features import Nystrom, RandomFourier, SimilarityFeatures
-from ..kernels import Gaussian, Kernel
+from ..kernels import Gaussian, Kernel, Similarity
+from ..proximity import DissimilarityToSimilarity
 
 # Ranks that are tried, as long as the data have more rows and time is left.
 WIDTHS = (25, 100, 300)
@@ -18,6 +19,8 @@ WHOLE = 1500
 MANY = 5000
 # The width of the Gaussian of similarities, in standard deviations of all of them.
 SIGMA = 1.4
+# Rates of exp(−γ D) and exp(−γ D²) that are tried, the median dissimilarity being 1.
+RATES = (1.0, 3.0)
 
 
 class Candidate(NamedTuple):
@@ -28,35 +31,87 @@ class Candidate(NamedTuple):
     features: Any
 
 
+class View(NamedTuple):
+    """A similarity that maps are made of.
+
+    Attributes
+    ----------
+    name : str
+        Empty for the one that was given.
+    kernel : Kernel or "precomputed"
+    before : transformer or None
+        What makes the precomputed matrix of its values.
+    """
+
+    name: str
+    kernel: Kernel | str
+    before: Any = None
+
+    def map(self, kind: type, *arguments: Any, **options: Any) -> Any:
+        """A map of this similarity."""
+        made = kind(self.kernel, *arguments, **options)
+        return made if self.before is None else make_pipeline(self.before, made)
+
+
+def views(kernel: Kernel | str, median: float | None) -> list[View]:
+    """The kernel; or, where its values are dissimilarities of this median, similarities of them.
+
+    The first one is ``−½ D²``, which is an inner product (double-centred, if D is a matrix); the
+    others fall faster than a straight line: what is far away counts as far, no matter how far.
+    """
+    if median is None:
+        return [View("", kernel)]
+    rules = {"exp": ("D", median), "gaussian": ("D²", median**2)}
+    found = [_view("", kernel, "double_centering", "negative_squared")]
+    for rule, (letter, unit) in rules.items():
+        for rate in RATES:
+            name = f"exp(−{'' if rate == 1 else f'{rate:g} '}{letter})"
+            found.append(_view(name, kernel, rule, rule, gamma=rate / unit))
+    return found
+
+
+def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **rate: Any) -> View:
+    """One and the same rule for a matrix of dissimilarities and for a kernel of them."""
+    if isinstance(kernel, str):
+        return View(name, kernel, DissimilarityToSimilarity(of_matrix, **rate))
+    return View(name, Similarity(kernel, of_objects, **rate))
+
+
 def candidates(
-    kernel: Kernel | str, n_rows: int, n_components: int | str, megabytes: float, seed: int
+    seen: list[View], n_rows: int, n_components: int | str, megabytes: float, seed: int
 ) -> list[Candidate]:
     """Maps to try, cheap ones first: the first one, and those with matrices that are allowed."""
-    first, *others = _all_maps(kernel, n_rows, n_components, seed)
+    first, *others = _all_maps(seen, n_rows, n_components, seed)
     return [first, *(c for c in others if 4 * 8 * c.width**2 <= megabytes * 2**20)]
 
 
 def _all_maps(
-    kernel: Kernel | str, n_rows: int, n_components: int | str, seed: int
+    seen: list[View], n_rows: int, n_components: int | str, seed: int
 ) -> Iterator[Candidate]:
     automatic = n_components == "auto"
     ranks = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
     ranks = ranks if automatic else [int(n_components)]
     options: dict[str, Any] = {"random_state": seed}
+    given, *others = seen
     for rank in ranks:
-        yield Candidate("Nystrom", rank, Nystrom(kernel, rank, **options))
+        yield Candidate("Nystrom", rank, given.map(Nystrom, rank, **options))
+    widest, whole = ranks[-1], {}
+    if automatic and ranks[-1] < n_rows <= WHOLE:
+        widest, whole = n_rows, {"landmarks": "all"}
+        everything = given.map(Nystrom, n_rows, landmarks="all", **options)
+        yield Candidate("Nystrom (all)", n_rows, everything)
+    for view in others:
+        yield Candidate(view.name, widest, view.map(Nystrom, widest, **whole, **options))
     if not automatic:
         return
-    if ranks[-1] < n_rows <= WHOLE:
-        everything = Nystrom(kernel, n_rows, landmarks="all", **options)
-        yield Candidate("Nystrom (all)", n_rows, everything)
     # As many similarities as there are landmarks of the widest map.
     rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
-    similarities = SimilarityFeatures(kernel, width, landmarks=rule, **options)
+    similarities = given.map(SimilarityFeatures, width, landmarks=rule, **options)
     yield Candidate("similarities", width, similarities)
-    scaled = SimilarityFeatures(kernel, width, landmarks=rule, scale=True, **options)
-    shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
+    scaled = given.map(SimilarityFeatures, width, landmarks=rule, scale=True, **options)
+    steps = [step for _, step in getattr(scaled, "steps", [("", scaled)])]
+    shaped = make_pipeline(*steps, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
     yield Candidate("Gaussian of similarities", width, shaped)
-    if isinstance(kernel, Kernel) and kernel.takes_vectors and n_rows >= MANY:
+    if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
         width = 2 * ranks[-1]
-        yield Candidate("RandomFourier", width, RandomFourier(kernel, width, **options))
+        yield Candidate("RandomFourier", width, given.map(RandomFourier, width, **options))

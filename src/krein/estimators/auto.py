@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import all_or_nothing, as_generator
 from ..features import Nystrom
 from ..kernels import Kernel
+from ..proximity import DissimilarityToSimilarity
 from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
 from ._base import _is_stream, scaled_gaussian
-from ._candidates import candidates
+from ._candidates import candidates, views
 from ._data import Data, map_rows, survey
 from ._memory import Memory, Remembered
 from ._progress import Progressing, with_callbacks
@@ -36,6 +37,8 @@ FEW = 2000
 GOOD_MAPS = 3
 # So many trials are averaged on few rows, where the best one is best by chance.
 AVERAGED = 5
+# The median dissimilarity of objects is that of so many.
+SAMPLED = 300
 # New rows are taken so many at a time: not more than a learner takes, so that all ask for the same.
 AT_ONCE = 256
 
@@ -47,6 +50,7 @@ class _Auto(Progressing, BaseEstimator):
         "kernel": [Kernel, StrOptions({"precomputed"}), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_models": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "dissimilarity": ["boolean"],
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "max_megabytes": [Interval(Real, 0, None, closed="neither")],
         "cv": ["cv_object"],
@@ -60,6 +64,7 @@ class _Auto(Progressing, BaseEstimator):
         kernel: Kernel | str | None = None,
         n_components: int | str = "auto",
         *,
+        dissimilarity: bool = False,
         n_models: int | str = "auto",
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
@@ -68,6 +73,7 @@ class _Auto(Progressing, BaseEstimator):
     ):
         self.kernel = kernel
         self.n_components = n_components
+        self.dissimilarity = dissimilarity
         self.n_models = n_models
         self.max_seconds = max_seconds
         self.max_megabytes = max_megabytes
@@ -117,7 +123,8 @@ class _Auto(Progressing, BaseEstimator):
             n_models = AVERAGED if repeats else 1
         trials = Trials(self, rows, n_rows, repeats, int(n_models), seed)
         kernel = self._kernel(data, sample, repeats > 0)
-        maps = candidates(kernel, n_rows, self.n_components, self.max_megabytes, seed)
+        seen = views(kernel, self._median(kernel, sample) if self.dissimilarity else None)
+        maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
         # The cheapest learner looks for good maps, the others are tried on those.
         first, *others = trials.learners
         scores = [trials.attempt(first, candidate) for candidate in maps]
@@ -153,6 +160,23 @@ class _Auto(Progressing, BaseEstimator):
         if self.kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
             return self.kernel
         return Remembered(self.kernel, Memory(container.X))
+
+    def _median(self, kernel: Kernel | str, sample: Any) -> float:
+        """The median dissimilarity of pairs in the sample, whose values are checked on the way."""
+        if self.kernel is None:
+            raise ValueError(
+                f"{type(self).__name__}(dissimilarity=True) needs a kernel whose values are "
+                "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
+                "is a Gaussian, a similarity."
+            )
+        if isinstance(kernel, Kernel):
+            sample = kernel(sample[:SAMPLED])
+        try:
+            return 1 / DissimilarityToSimilarity("exp").fit(sample).gamma_
+        except ValueError as error:
+            said = str(error).replace("DissimilarityToSimilarity", type(self).__name__)
+            said = said.replace("leave this step out", "use dissimilarity=False")
+            raise ValueError(said) from error
 
     def _rows(self, X: Any, reset: bool) -> Any:
         """X validated, where it is a matrix; objects and streams as they are."""
@@ -203,9 +227,10 @@ class KreinRegressor(RegressorMixin, _Auto):
     Nyström maps of several ranks, on similarities as features and a Gaussian of them, and, where
     there are many rows and the kernel has a measure, on random Fourier features; `report_` says
     what was tried, what was chosen and why. Ridge is tried on all maps, the other on the three that
-    suit ridge best. On up to 2000 rows (a stream of so few is gathered) maps are fitted anew for
-    each fold, and the best few, none with more than 1.5 times the smallest loss, are averaged: the
-    best one is best by chance.
+    suit ridge best. Of dissimilarities D the maps are made of ``−½ D²``, the similarity of the
+    papers, and of exp(−D) and exp(−D²) at two rates each. On up to 2000 rows (a stream of so few is
+    gathered) maps are fitted anew for each fold, and the best few, none with more than 1.5 times
+    the smallest loss, are averaged: the best one is best by chance.
 
     Parameters
     ----------
@@ -215,6 +240,9 @@ class KreinRegressor(RegressorMixin, _Auto):
     n_components : int or "auto", default="auto"
         The rank of Nyström maps, and no other ones; "auto" tries 25, 100, 300 and, with up to 1500
         rows, all.
+    dissimilarity : bool, default=False
+        Whether the kernel's values, or those of a precomputed matrix, are dissimilarities: zero for
+        the same object, larger the less alike two objects are. Then similarities are chosen too.
     n_models : int or "auto", default="auto"
         How many trials are averaged at most; "auto" is 5 with up to 2000 rows, else 1.
     max_seconds : float, default=None
@@ -255,8 +283,8 @@ class KreinClassifier(ClassifierMixin, _Auto):
 
     Parameters
     ----------
-    kernel, n_components, n_models, max_seconds, max_megabytes, cv, random_state : see
-        `KreinRegressor`
+    kernel, n_components, dissimilarity, n_models, max_seconds, max_megabytes, cv, random_state
+        See `KreinRegressor`.
 
     Attributes
     ----------

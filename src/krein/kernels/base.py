@@ -59,8 +59,7 @@ class Kernel(BaseEstimator, ABC):
     takes_vectors : bool
         Whether the data are a numeric matrix; False for strings, series, sets and other objects.
     mirrors : bool
-        Whether k(y, x) is known from k(x, y) to the last digit and dear enough to be copied: of the
-        matrix of all pairs half is computed.
+        Whether values are dear: of the matrix of all pairs of a symmetric kernel half is computed.
     antipodal_exponent : float or None
         The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
     lowest_product : float

@@ -90,11 +90,10 @@ class Similarity(_Wrapper):
         return exp_in_place(np.multiply(values, rate, out=out))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        kernel = self.kernel
-        if type(kernel).__call__ is not Kernel.__call__:
-            return super().__call__(X, Y)
         self._of(np.zeros(0))  # the parameters, before the distances are computed
-        out = kernel(X, Y)  # a new array, so it is transformed in place
+        out = self.kernel(X, Y)  # a new array, so it is transformed in place
+        if isinstance(X, np.ndarray) and np.may_share_memory(out, X):
+            out = out.copy()  # but for precomputed ones
         for rows in row_blocks(len(out), out.itemsize * out.shape[1]):
             self._of(out[rows], out=out[rows])
         return out
