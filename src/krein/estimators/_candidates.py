@@ -19,8 +19,9 @@ WHOLE = 1500
 MANY = 5000
 # The width of the Gaussian of similarities, in standard deviations of all of them.
 SIGMA = 1.4
-# Rates of exp(−γ D) and exp(−γ D²) that are tried, the median dissimilarity being 1.
-RATES = (1.0, 3.0)
+# Rates of exp(−γ D) and exp(−γ D²) that are tried, the median dissimilarity being 1; up to this
+# many rows, which cannot tell many maps apart, the first one only.
+RATES, TOO_FEW = (1.0, 3.0), 200
 
 
 class Candidate(NamedTuple):
@@ -53,7 +54,7 @@ class View(NamedTuple):
         return made if self.before is None else make_pipeline(self.before, made)
 
 
-def views(kernel: Kernel | str, median: float | None) -> list[View]:
+def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]:
     """The kernel; or, where its values are dissimilarities of this median, similarities of them.
 
     The first one is ``−½ D²``, which is an inner product (double-centred, if D is a matrix); the
@@ -64,7 +65,7 @@ def views(kernel: Kernel | str, median: float | None) -> list[View]:
     rules = {"exp": ("D", median), "gaussian": ("D²", median**2)}
     found = [_view("", kernel, "double_centering", "negative_squared")]
     for rule, (letter, unit) in rules.items():
-        for rate in RATES:
+        for rate in RATES if n_rows > TOO_FEW else RATES[:1]:
             name = f"exp(−{'' if rate == 1 else f'{rate:g} '}{letter})"
             found.append(_view(name, kernel, rule, rule, gamma=rate / unit))
     return found

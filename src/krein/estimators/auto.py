@@ -123,7 +123,8 @@ class _Auto(Progressing, BaseEstimator):
             n_models = AVERAGED if repeats else 1
         trials = Trials(self, rows, n_rows, repeats, int(n_models), seed)
         kernel = self._kernel(data, sample, repeats > 0)
-        seen = views(kernel, self._median(kernel, sample) if self.dissimilarity else None)
+        median = self._median(kernel, sample) if self.dissimilarity else None
+        seen = views(kernel, n_rows, median)
         maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
         # The cheapest learner looks for good maps, the others are tried on those.
         first, *others = trials.learners
@@ -228,9 +229,9 @@ class KreinRegressor(RegressorMixin, _Auto):
     there are many rows and the kernel has a measure, on random Fourier features; `report_` says
     what was tried, what was chosen and why. Ridge is tried on all maps, the other on the three that
     suit ridge best. Of dissimilarities D the maps are made of ``−½ D²``, the similarity of the
-    papers, and of exp(−D) and exp(−D²) at two rates each. On up to 2000 rows (a stream of so few is
-    gathered) maps are fitted anew for each fold, and the best few, none with more than 1.5 times
-    the smallest loss, are averaged: the best one is best by chance.
+    papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows. On up to 2000 rows
+    (a stream of so few is gathered) maps are fitted anew for each fold, and the best few, none with
+    more than 1.5 times the smallest loss, are averaged: the best one is best by chance.
 
     Parameters
     ----------
