@@ -148,6 +148,30 @@ def test_the_machine_of_loosli_is_flip_followed_by_a_plain_machine():
 # -------------------------------------------------------------------- scikit-learn on the features
 
 
+@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("kind", [krein.KreinRidge, krein.VarianceConstrainedRegressor])
+def test_a_negative_part_that_no_row_shows_is_penalised_most(kind, refit):
+    """All penalties on it are equal to cross-validation; a new row that shows it must not suffer."""
+    X, y = _data()
+    X[:, :2] = 0
+    model = kind(features=Signed(), refit=refit, random_state=0).fit(X, y)
+    assert model.alpha_neg_ == np.inf
+    plain = kind(features=Signed(), refit=refit, random_state=0, alpha_neg=1e-12).fit(X, y)
+    assert plain.alpha_ == model.alpha_
+    shown = X.copy()
+    shown[:, :2] = 1e3
+    np.testing.assert_allclose(model.predict(shown), model.predict(X))
+
+
+def test_on_a_few_rows_a_thousandth_is_no_difference():
+    X, y = _data(40)
+    X[:, :2] *= 1e-9  # seen, but to no effect
+    model = krein.KreinRidge(features=Signed(), refit=True, random_state=0).fit(X, y)
+    assert model.alpha_neg_ == np.inf
+    results = model.cv_results_
+    assert results["squared_error"][results["chosen"]] <= 1.001 * results["squared_error"].min()
+
+
 def test_a_positive_definite_kernel_gives_the_ridge_of_scikit_learn():
     X, y = _data()
     model = _learner("ridge", kernel=Gaussian(), alpha_neg=None).fit(X, y)

@@ -131,7 +131,11 @@ QUICK = {KreinClassifier: {"max_seconds": 1e-9}, KreinRegressor: {"max_seconds":
 BUILT = [cls(**QUICK.get(cls, {})) for cls in ESTIMATORS]
 
 
-@parametrize_with_checks([*BUILT, *VARIANTS])
+# Apart from the variants, which are also fitted without targets below.
+NEEDS_Y = nystrom(landmarks="supervised")
+
+
+@parametrize_with_checks([*BUILT, *VARIANTS, NEEDS_Y])
 def test_scikit_learn_default_checks(estimator, check):
     check(estimator)
 
