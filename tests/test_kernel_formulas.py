@@ -53,7 +53,7 @@ def test_values_do_not_depend_on_the_blocks(kernel, twin, kind, monkeypatch):
     whole, square = kernel(X, Y), kernel(X)
     steps = []
 
-    def three_rows_each(n_rows, bytes_per_row):
+    def three_rows_each(n_rows, bytes_per_row, budget):
         for block in row_blocks(n_rows, bytes_per_row, 3 * bytes_per_row):
             steps.append(block.stop - block.start)
             yield block

@@ -151,7 +151,7 @@ def test_the_machine_of_loosli_is_flip_followed_by_a_plain_machine():
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("kind", [krein.KreinRidge, krein.VarianceConstrainedRegressor])
 def test_a_negative_part_that_no_row_shows_is_penalised_most(kind, refit):
-    """All penalties on it are equal to cross-validation; a new row that shows it must not suffer."""
+    """To cross-validation all penalties on it are equal; to a new row that has it they are not."""
     X, y = _data()
     X[:, :2] = 0
     model = kind(features=Signed(), refit=refit, random_state=0).fit(X, y)

@@ -19,7 +19,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .._blocks import row_blocks
+from .._blocks import BLOCK_BYTES, row_blocks
 from .._validation import check_choice, check_positive, check_unit_rows
 from ..measures import (
     GegenbauerMeasure,
@@ -31,6 +31,9 @@ from ..measures import (
 )
 
 Profile = Callable[[NDArray], NDArray]
+
+# Of a matrix that is mirrored so many strips are computed, from the diagonal on.
+HALVES = 8
 
 NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which needs only kernel values."
 UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
@@ -127,7 +130,8 @@ class Kernel(BaseEstimator, ABC):
         dtype = _common_dtype(left, right)
         out = np.empty((n, m), dtype=dtype)
         half = Y is None and self.mirrors and self.is_symmetric
-        for rows in row_blocks(n, m * dtype.itemsize):
+        budget = min(BLOCK_BYTES, out.nbytes // HALVES) if half else BLOCK_BYTES
+        for rows in row_blocks(n, m * dtype.itemsize, budget):
             if half:
                 out[rows, rows.start :] = self._rows(left, rows, left[rows.start :])
                 out[rows.stop :, rows] = out[rows, rows.stop :].T
