@@ -60,7 +60,7 @@ def refuse(call, *fragments, error=ValueError):
 def small_blocks(monkeypatch):
     """Two rows per block."""
     monkeypatch.setattr(
-        "krein.kernels.base.row_blocks", lambda n, size: row_blocks(n, size, 2 * size)
+        "krein.kernels.base.row_blocks", lambda n, size, budget: row_blocks(n, size, 2 * size)
     )
 
 
