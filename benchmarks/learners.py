@@ -184,7 +184,6 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
         ),
     )
     scores: dict[str, list[float]] = {"ours": [], "peer": []}
-    y, strings = labels, list(texts)
 
     def landmarks() -> None:
         said = ours.fit(strings[:n], y[:n]).predict(strings[n:])

@@ -156,6 +156,7 @@ def test_a_negative_part_that_no_row_shows_is_penalised_most(kind, refit):
     X[:, :2] = 0
     model = kind(features=Signed(), refit=refit, random_state=0).fit(X, y)
     assert model.alpha_neg_ == np.inf
+    assert clone(model).set_params(alpha="gradient").fit(X, y).alpha_neg_ == np.inf
     plain = kind(features=Signed(), refit=refit, random_state=0, alpha_neg=1e-12).fit(X, y)
     assert plain.alpha_ == model.alpha_
     shown = X.copy()

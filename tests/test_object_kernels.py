@@ -272,3 +272,13 @@ def test_importing_krein_imports_no_extra():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_similarity_of_precomputed_distances_leaves_them_as_they_are():
+    pandas = pytest.importorskip("pandas")
+    D = EditDistance()(objects("strings"))
+    expected = np.exp(-D)
+    for kernel, turned in ((Precomputed(), D), (Precomputed().T, D.T)):
+        for data in (turned.copy(), pandas.DataFrame(turned.copy())):
+            assert_allclose(Similarity(kernel)(data), expected)
+            assert_array_equal(np.asarray(data), turned)

@@ -191,6 +191,9 @@ def test_without_targets_there_is_a_sentence_and_nothing_is_fitted(rng):
         features.fit(X, X[:-1, 0])
     with pytest.raises(ValueError, match="y contains NaN"):
         features.fit(X, np.where(np.arange(30) == 3, np.nan, X[:, 0]))
+    for mixed in ([1, "a"], ["a", 1]):
+        with pytest.raises(ValueError, match="labels of one type or numbers, got int and str"):
+            features.fit(X, np.array(mixed * 15, dtype=object))
     assert not hasattr(features, "landmarks_")
 
 

@@ -110,8 +110,7 @@ def _all_maps(
     similarities = given.map(SimilarityFeatures, width, landmarks=rule, **options)
     yield Candidate("similarities", width, similarities)
     scaled = given.map(SimilarityFeatures, width, landmarks=rule, scale=True, **options)
-    steps = [step for _, step in getattr(scaled, "steps", [("", scaled)])]
-    shaped = make_pipeline(*steps, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
+    shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
     yield Candidate("Gaussian of similarities", width, shaped)
     if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
         width = 2 * ranks[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, Self
@@ -123,7 +124,7 @@ class _Auto(Progressing, BaseEstimator):
             n_models = AVERAGED if repeats else 1
         trials = Trials(self, rows, n_rows, repeats, int(n_models), seed)
         kernel = self._kernel(data, sample, repeats > 0)
-        median = self._median(kernel, sample) if self.dissimilarity else None
+        median = self._median(kernel, data, sample) if self.dissimilarity else None
         seen = views(kernel, n_rows, median)
         maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
         # The cheapest learner looks for good maps, the others are tried on those.
@@ -162,8 +163,8 @@ class _Auto(Progressing, BaseEstimator):
             return self.kernel
         return Remembered(self.kernel, Memory(container.X))
 
-    def _median(self, kernel: Kernel | str, sample: Any) -> float:
-        """The median dissimilarity of pairs in the sample, whose values are checked on the way."""
+    def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
+        """The median dissimilarity, of sampled objects or of a matrix; values are checked."""
         if self.kernel is None:
             raise ValueError(
                 f"{type(self).__name__}(dissimilarity=True) needs a kernel whose values are "
@@ -171,12 +172,19 @@ class _Auto(Progressing, BaseEstimator):
                 "is a Gaussian, a similarity."
             )
         if isinstance(kernel, Kernel):
-            sample = kernel(sample[:SAMPLED])
+            D = kernel(sample[:SAMPLED])
+        else:
+            # In the order of the caller, whom a sentence may tell where a bad value is.
+            assert data.columns is not None
+            counted = np.sort(data.columns)
+            D = data.rows_of(counted)[:, counted]
         try:
-            return 1 / DissimilarityToSimilarity("exp").fit(sample).gamma_
+            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
         except ValueError as error:
             said = str(error).replace("DissimilarityToSimilarity", type(self).__name__)
             said = said.replace("leave this step out", "use dissimilarity=False")
+            if isinstance(kernel, Kernel):  # the places are those of a sample
+                said = re.sub(r"X\[\d+, \d+\] =", "the kernel has", said)
             raise ValueError(said) from error
 
     def _rows(self, X: Any, reset: bool) -> Any:

@@ -95,25 +95,30 @@ class LeastSquaresLearner(KreinLearner):
                 f"cross-validation, got n_samples = {seen.n_rows}: give alpha a number."
             )
         candidates = self._candidates(problems.whole)
+        by_error = self._criterion == "error" and data is not None
         fitted: list[tuple[Array, Array]] = []
         if self.refit and self.alpha == "cv" and data is not None:
             scores = self._refit_scores(candidates, data, seen)
             losses, errors = scores.losses, scores.errors
+            # Rows so few that maps are fitted anew do not tell a thousandth apart.
+            alike = np.round(losses / (losses.min() or 1.0), 3)
         else:
-            fitted = list(problems.coefficients(self._solver(), candidates))
-            losses, errors = problems.losses(fitted), None
-        if self.alpha == "gradient":
-            return self._descend(problems, candidates[best(losses)])
+            found = problems.coefficients(self._solver(), candidates)
+            if by_error:  # the coefficients of all folds are needed once more
+                fitted = list(found)
+            losses, errors = problems.losses(fitted if by_error else found), None
+            alike = losses
         results = as_table(candidates, squared_error=losses)
         # A negative part that the folds do not have, or hardly, may show in all rows: of equals
-        # the largest penalty. On rows so few that maps are fitted anew a thousandth is no
-        # difference.
+        # the largest penalty.
         careful = -results["alpha_neg"], -results["alpha"]
-        alike = losses if not self.refit else np.round(losses / (losses.min() or 1.0), 3)
         chosen = best(alike, *careful)
+        if self.alpha == "gradient":
+            return self._descend(problems, candidates[chosen])
         if errors is not None and self._classifies:
             results["error"] = errors
-        if self._criterion == "error" and data is not None:
+        if by_error:
+            assert data is not None
             if errors is None:
                 errors = results["error"] = self._errors(problems, fitted, data, seen)
             # Equal errors are common on small data: the squared error decides among them.

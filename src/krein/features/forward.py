@@ -70,10 +70,17 @@ def as_columns(y: Any, n: int) -> Array:
     if len(y) != n:
         raise ValueError(f"y has {len(y)} targets, but X has {n} rows.")
     numbers = y.dtype.kind in "biuf"
-    if type_of_target(y) in ("binary", "multiclass"):
-        classes, codes = np.unique(y, return_inverse=True)
-        if not numbers or len(classes) <= MOST_CLASSES:
-            return np.eye(len(classes))[codes.ravel()]
-    columns = y.astype(float).reshape(n, -1)
+    try:
+        if type_of_target(y) in ("binary", "multiclass"):
+            classes, codes = np.unique(y, return_inverse=True)
+            if not numbers or len(classes) <= MOST_CLASSES:
+                return np.eye(len(classes))[codes.ravel()]
+        columns = y.astype(float).reshape(n, -1)
+    except (TypeError, ValueError) as error:  # of sorting, or of reading as numbers
+        kinds = sorted({type(target).__name__ for target in np.ravel(y)})
+        raise ValueError(
+            f"y must be labels of one type or numbers, got {' and '.join(kinds)}: make them all "
+            "text or all numbers."
+        ) from error
     spread = columns.std(axis=0)
     return columns / np.where(spread > 0, spread, 1.0)

@@ -91,9 +91,10 @@ class Similarity(_Wrapper):
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         self._of(np.zeros(0))  # the parameters, before the distances are computed
-        out = self.kernel(X, Y)  # a new array, so it is transformed in place
-        if isinstance(X, np.ndarray) and np.may_share_memory(out, X):
-            out = out.copy()  # but for precomputed ones
+        kernel = self.kernel
+        out = kernel(X, Y)
+        if type(kernel).__call__ is not Kernel.__call__:
+            return self._of(out)  # it may be the caller's matrix; all others are new
         for rows in row_blocks(len(out), out.itemsize * out.shape[1]):
             self._of(out[rows], out=out[rows])
         return out
