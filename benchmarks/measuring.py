@@ -36,7 +36,7 @@ class Row:
 
     def line(self, quick: bool) -> str:
         verdict = "-" if quick else "met" if self.holds else "MISSED"
-        bar = f"{'≥' if self.at_least else '≤'} {self.bar:.6g} {self.unit}"
+        bar = f"{'≥' if self.at_least else '≤'} {self.bar:.6g} {self.unit}".rstrip()
         note = f"  ({self.note})" if self.note else ""
         return f"{self.work:<66} {self.figure:>12.6g}  {bar:<18} {verdict}{note}"
 

@@ -36,7 +36,7 @@ def test_quality_prints_its_table(capsys, monkeypatch, have_data):
         monkeypatch.setattr(quality, "load", lambda name: None)
     rows = quality.main(["--quick"])
     out = capsys.readouterr().out
-    assert all(str(row) in out for row in rows)
+    assert all(row.line(quick=True) in out for row in rows)
     assert rows[0].holds
 
 
