@@ -100,6 +100,8 @@ class Trials:
     rows : X, y and weights
     n_rows : int
         Distinct ones that count.
+    cv : int, splitter, list of (train, test) or None
+        What each trial is judged by.
     repeats : int
         How often each trial is judged, by other folds each time; 0 is once, with maps that are
         fitted once on all rows.
@@ -109,12 +111,17 @@ class Trials:
     """
 
     def __init__(
-        self, owner: Any, rows: tuple, n_rows: int, repeats: int, n_models: int, seed: int
+        self,
+        owner: Any,
+        rows: tuple,
+        n_rows: int,
+        cv: Any,
+        repeats: int,
+        n_models: int,
+        seed: int,
     ):
-        self.owner, self.rows, self.n_rows = owner, rows, n_rows
+        self.owner, self.rows, self.n_rows, self.cv = owner, rows, n_rows, cv
         self.repeats, self.n_models, self.seed = repeats, n_models, seed
-        # Splits that can be walked once are walked by each trial.
-        self.cv = list(owner.cv) if hasattr(owner.cv, "__next__") else owner.cv
         self.learners = owner._learners(repeats > 0)
         self.report = Report(owner._criterion)
         self._begin = time.perf_counter()

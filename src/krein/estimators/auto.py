@@ -34,6 +34,8 @@ __all__ = ["KreinClassifier", "KreinRegressor", "Report", "Trial"]
 
 # Up to this many rows maps are fitted anew for each fold, and good trials are averaged.
 FEW = 2000
+# Up to this many rows trials are judged three times; up to half of it by ten folds, not five.
+SCARCE = 200
 # So many of the maps that are best for the first learner are tried with the others.
 GOOD_MAPS = 3
 # So many trials are averaged on few rows, where the best one is best by chance.
@@ -54,7 +56,7 @@ class _Auto(Progressing, BaseEstimator):
         "dissimilarity": ["boolean"],
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "max_megabytes": [Interval(Real, 0, None, closed="neither")],
-        "cv": ["cv_object"],
+        "cv": ["cv_object", StrOptions({"auto"})],
         "random_state": ["random_state", np.random.Generator],
     }
     _criterion = "squared error"
@@ -69,7 +71,7 @@ class _Auto(Progressing, BaseEstimator):
         n_models: int | str = "auto",
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
-        cv: int = 5,
+        cv: Any = "auto",
         random_state: Any = None,
     ):
         self.kernel = kernel
@@ -122,7 +124,8 @@ class _Auto(Progressing, BaseEstimator):
         n_models = self.n_models
         if n_models == "auto":
             n_models = AVERAGED if repeats else 1
-        trials = Trials(self, rows, n_rows, repeats, int(n_models), seed)
+        cv = self._folds(n_rows)
+        trials = Trials(self, rows, n_rows, cv, repeats, int(n_models), seed)
         kernel = self._kernel(data, sample, repeats > 0)
         median = self._median(kernel, data, sample) if self.dissimilarity else None
         seen = views(kernel, n_rows, median)
@@ -203,7 +206,14 @@ class _Auto(Progressing, BaseEstimator):
         """
         if n_rows > FEW:
             return 0
-        return 3 if n_rows <= FEW // 10 and isinstance(self.cv, Integral | None) else 1
+        return 3 if n_rows <= SCARCE and isinstance(self.cv, Integral | str | None) else 1
+
+    def _folds(self, n_rows: int) -> Any:
+        """What trials are judged by; where rows are few, a fifth of them less is another task."""
+        if isinstance(self.cv, str):
+            return 10 if n_rows <= SCARCE // 2 else 5
+        # Splits that can be walked once are walked by each trial.
+        return list(self.cv) if hasattr(self.cv, "__next__") else self.cv
 
     def _outputs(self, X: Any, name: str) -> NDArray:
         """The mean of what a method of all that were kept returns."""
@@ -258,7 +268,9 @@ class KreinRegressor(RegressorMixin, _Auto):
         No further trial is begun that is expected to end later.
     max_megabytes : float, default=1024
         Maps whose matrices need more are not tried.
-    cv : int, default=5
+    cv : int, splitter, iterable of (train, test) or "auto", default="auto"
+        What trials are judged by, and their penalties chosen; "auto" is 10 folds with up to 100
+        rows, else 5.
     random_state : int, RandomState, Generator or None, default=None
 
     Attributes
