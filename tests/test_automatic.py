@@ -256,7 +256,7 @@ def test_rows_of_mixed_types_are_known_by_content():
     np.testing.assert_array_equal(hash_rows(rows), hash_rows(again))
 
 
-@pytest.mark.parametrize("n_rows, n_folds", [(7, 7), (60, 10), (100, 10), (101, 5), (240, 5)])
+@pytest.mark.parametrize(("n_rows", "n_folds"), [(7, 7), (60, 10), (100, 10), (101, 5), (240, 5)])
 def test_few_rows_are_judged_by_more_folds(n_rows, n_folds):
     X = np.random.default_rng(1).normal(size=(n_rows, 2))
     reason = KreinRegressor(Gaussian(), 5, **QUICK).fit(X, X[:, 0]).report_.reason
