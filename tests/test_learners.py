@@ -1,10 +1,22 @@
-"""What the learners must equal: dual formulas, scikit-learn, refits, and themselves rearranged."""
+"""What the learners must equal: dual formulas, scikit-learn, and themselves rearranged."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from learner_cases import (
+    CLASSIFIERS,
+    DELTA,
+    FIXED,
+    LEARNERS,
+    Signed,
+    assert_same,
+    data,
+    make,
+    outputs_of,
+    targets,
+)
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
@@ -14,72 +26,8 @@ from sklearn.model_selection import KFold
 from sklearn.svm import SVC, LinearSVC
 
 import krein
-from krein.features.base import FeatureMap
-from krein.forms import Signature
-from krein.kernels import TL1, DeltaGaussian, Gaussian, Polynomial, Sigmoid
+from krein.kernels import TL1, Gaussian, Sigmoid
 from krein.learning import hinge
-
-DELTA = DeltaGaussian(1.0, 4.0)
-LEARNERS = {
-    "ridge": krein.KreinRidge(alpha=1e-3, alpha_neg=0.1),
-    "ridge cv": krein.KreinRidge(alpha="cv"),
-    "ridge gradient": krein.KreinRidge(alpha="gradient"),
-    "lasso": krein.KreinRidge(alpha=1e-2, penalty="l1"),
-    "ridge classifier": krein.KreinRidgeClassifier(alpha=1e-3, alpha_neg=0.1),
-    "ridge classifier cv": krein.KreinRidgeClassifier(alpha="cv"),
-    "variance": krein.VarianceConstrainedRegressor(alpha=1e-3, alpha_neg=0.1, radius=0.9),
-    "variance cv": krein.VarianceConstrainedRegressor(alphas=[1e-4, 1e-2]),
-    "variance classifier": krein.VarianceConstrainedClassifier(alpha=1e-3, radius=0.9),
-    "svc": krein.KreinSVC(alpha=1e-3, alpha_neg=0.1, tol=1e-12),
-    "svc cv": krein.KreinSVC(alpha="cv", tol=1e-12),
-}
-CLASSIFIERS = [name for name in LEARNERS if "classifier" in name or "svc" in name]
-FIXED = [name for name in LEARNERS if not name.endswith(("cv", "gradient"))]
-
-
-class Signed(FeatureMap):
-    """The columns as they are, the first two with a negative sign."""
-
-    random_state = None
-
-    def _resolved_kernel(self):
-        return Polynomial(degree=1, coef0=0.0)
-
-    def _learn(self, X, y, rng):
-        self.form_ = Signature(np.where(np.arange(X.shape[1]) < 2, -1.0, 1.0))
-
-    def _map(self, X):
-        return X
-
-
-def _data(n=120):
-    """Rows on a grid of 2⁻¹⁰, so that offsets are exact, and targets that depend on them."""
-    rng = np.random.default_rng(0)
-    X = np.round(2**10 * rng.standard_normal((n, 3))) / 2**10
-    return X, np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * rng.standard_normal(n)
-
-
-def _targets(name, y, n_classes=3):
-    """Targets for the learner: the numbers, or labels of unequal classes."""
-    cuts = np.quantile(y, [0.4, 0.7])[: n_classes - 1]
-    return np.array(["a", "b", "c"])[np.digitize(y, cuts)] if name in CLASSIFIERS else y
-
-
-def _learner(name, landmarks="leverage", kernel=DELTA, **options):
-    features = krein.Nystrom(kernel, 12, landmarks=landmarks, n_landmarks=36)
-    return clone(LEARNERS[name]).set_params(features=features, random_state=0, **options)
-
-
-def _outputs(model, X):
-    return getattr(model, "decision_function", model.predict)(X)
-
-
-def _assert_same(one, two, X, tol=1e-8):
-    f, g = _outputs(one, X), _outputs(two, X)
-    assert_allclose(f, g, rtol=0, atol=tol * abs(g).max())
-    if hasattr(one, "classes_"):
-        assert_array_equal(one.predict(X), two.predict(X))
-
 
 # ------------------------------------------------------------------------ the whole Kreĭn space
 
@@ -91,7 +39,7 @@ def _whole(**options):
 
 def _spectrum(n=80):
     """K of either sign, the rows of new objects, the eigenvectors and values of K, and y."""
-    X, y = _data()
+    X, y = data()
     K = TL1(2.0)(X)
     values, U = np.linalg.eigh(K[:n, :n])
     assert values.min() < -1e-3 * values.max()
@@ -122,17 +70,17 @@ def test_equal_penalties_are_flip_and_an_infinite_one_is_clip(alpha_neg, negativ
 @pytest.mark.parametrize("alpha_neg", [1e6, 1e12])
 @pytest.mark.parametrize("name", FIXED)
 def test_large_penalties_of_the_negative_part_approach_clip(name, alpha_neg):
-    X, y = _data()
-    clip = _learner(name, alpha_neg=np.inf).fit(X, _targets(name, y))
+    X, y = data()
+    clip = make(name, alpha_neg=np.inf).fit(X, targets(name, y))
     negative = clip.features_.form_.signs < 0
     assert negative.any() > clip.coef_[..., negative].any()
-    _assert_same(_learner(name, alpha_neg=alpha_neg).fit(X, _targets(name, y)), clip, X)
+    assert_same(make(name, alpha_neg=alpha_neg).fit(X, targets(name, y)), clip, X)
 
 
 def test_the_machine_of_loosli_is_flip_followed_by_a_plain_machine():
     """Prop. 3: with α̃ of the flipped matrix, f = k_xᵀ α + b for α = P α̃."""
     K, K_new, U, values, y = _spectrum()
-    labels = _targets("svc", y, n_classes=2)
+    labels = targets("svc", y, n_classes=2)
     P = (U * np.sign(values)) @ U.T
     Z = krein.Nystrom("precomputed", 80, landmarks="all", core="inverse").fit(K)
     linear = SVC(kernel="linear", C=2.0, tol=1e-10).fit(Z.transform(K), labels)
@@ -148,34 +96,9 @@ def test_the_machine_of_loosli_is_flip_followed_by_a_plain_machine():
 # -------------------------------------------------------------------- scikit-learn on the features
 
 
-@pytest.mark.parametrize("refit", [False, True])
-@pytest.mark.parametrize("kind", [krein.KreinRidge, krein.VarianceConstrainedRegressor])
-def test_a_negative_part_that_no_row_shows_is_penalised_most(kind, refit):
-    """To cross-validation all penalties on it are equal; to a new row that has it they are not."""
-    X, y = _data()
-    X[:, :2] = 0
-    model = kind(features=Signed(), refit=refit, random_state=0).fit(X, y)
-    assert model.alpha_neg_ == np.inf
-    assert clone(model).set_params(alpha="gradient").fit(X, y).alpha_neg_ == np.inf
-    plain = kind(features=Signed(), refit=refit, random_state=0, alpha_neg=1e-12).fit(X, y)
-    assert plain.alpha_ == model.alpha_
-    shown = X.copy()
-    shown[:, :2] = 1e3
-    np.testing.assert_allclose(model.predict(shown), model.predict(X))
-
-
-def test_on_a_few_rows_a_thousandth_is_no_difference():
-    X, y = _data(40)
-    X[:, :2] *= 1e-9  # seen, but to no effect
-    model = krein.KreinRidge(features=Signed(), refit=True, random_state=0).fit(X, y)
-    assert model.alpha_neg_ == np.inf
-    results = model.cv_results_
-    assert results["squared_error"][results["chosen"]] <= 1.001 * results["squared_error"].min()
-
-
 def test_a_positive_definite_kernel_gives_the_ridge_of_scikit_learn():
-    X, y = _data()
-    model = _learner("ridge", kernel=Gaussian(), alpha_neg=None).fit(X, y)
+    X, y = data()
+    model = make("ridge", kernel=Gaussian(), alpha_neg=None).fit(X, y)
     twin = Ridge(alpha=1e-3 * len(y), solver="svd").fit(model.features_.transform(X), y)
     assert_allclose(model.coef_, twin.coef_, rtol=0, atol=1e-8 * abs(twin.coef_).max())
     assert_allclose(model.intercept_, twin.intercept_, rtol=0, atol=1e-8)
@@ -183,16 +106,16 @@ def test_a_positive_definite_kernel_gives_the_ridge_of_scikit_learn():
 
 def test_a_positive_definite_kernel_gives_the_machine_of_scikit_learn():
     """Without an intercept, which liblinear penalises; its own tolerance limits the comparison."""
-    X, y = _data()
-    labels = _targets("svc", y)
-    model = _learner("svc", kernel=Gaussian(), alpha_neg=None, fit_intercept=False).fit(X, labels)
+    X, y = data()
+    labels = targets("svc", y)
+    model = make("svc", kernel=Gaussian(), alpha_neg=None, fit_intercept=False).fit(X, labels)
     twin = LinearSVC(C=1 / (2e-3 * len(y)), fit_intercept=False, dual=False, tol=1e-12)
     twin.fit(model.features_.transform(X), labels)
     assert_allclose(model.coef_, twin.coef_, rtol=0, atol=1e-6 * abs(twin.coef_).max())
 
 
 def test_the_indefinite_penalty_is_stationary_and_warns_near_an_eigenvalue():
-    X, y = _data()
+    X, y = data()
     Z, signs = X - X.mean(axis=0), np.array([-1.0, -1, 1])
     gram = Z.T @ Z / len(X)
     model = krein.KreinRidge(features=Signed(), alpha=0.07, penalty="krein").fit(X, y)
@@ -204,8 +127,8 @@ def test_the_indefinite_penalty_is_stationary_and_warns_near_an_eigenvalue():
 
 
 def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
-    X, y = _data()
-    model = _learner("lasso", alpha=0.02, alpha_neg=0.05).fit(X, y)
+    X, y = data()
+    model = make("lasso", alpha=0.02, alpha_neg=0.05).fit(X, y)
     Z, signs = model.features_.transform(X), model.features_.form_.signs
     slope = 2 * (Z - Z.mean(axis=0)).T @ (y - model.predict(X)) / len(y)
     bound, used = np.where(signs > 0, 0.02, 0.05), model.coef_ != 0
@@ -214,123 +137,52 @@ def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
     assert (abs(slope[~used]) <= bound[~used] * (1 + 1e-3)).all()
 
 
-# -------------------------------------------------------------------------------- cross-validation
-
-GRID = {"alphas": [1e-4, 1e-2, 1.0], "alphas_neg": [1e-3, 0.5]}
-
-
-def _refit(Z, y, signs, alpha, alpha_neg):
-    """Held-out predictions of scikit-learn's Ridge, in which scaled columns give two penalties."""
-    root = np.sqrt(np.where(signs > 0, alpha, alpha_neg))
-    out = np.empty(y.shape)
-    for train, test in KFold(4).split(Z):
-        model = Ridge(alpha=len(train), solver="svd").fit(Z[train] / root, y[train])
-        out[test] = model.predict(Z[test] / root)
-    return out
-
-
-def test_the_grid_of_the_ridge_is_that_of_explicit_refits():
-    X, y = _data()
-    model = _learner("ridge cv", cv=KFold(4), **GRID).fit(X, y)
-    Z, signs = model.features_.transform(X), model.features_.form_.signs
-    table = model.cv_results_
-    pairs = list(zip(table["alpha"], table["alpha_neg"], strict=True))
-    assert set(pairs) == {(a, b) for a in GRID["alphas"] for b in GRID["alphas_neg"]}
-    losses = [((y - _refit(Z, y, signs, *pair)) ** 2).mean() for pair in pairs]
-    assert_allclose(table["squared_error"], losses, rtol=1e-8)
-    assert (model.alpha_, model.alpha_neg_) == pairs[int(np.argmin(losses))]
-    chosen = _learner("ridge", alpha=model.alpha_, alpha_neg=model.alpha_neg_).fit(X, y)
-    _assert_same(model, chosen, X, tol=1e-10)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_error_of_the_classifier_is_that_of_explicit_refits(n_classes):
-    X, y = _data()
-    labels = _targets("svc", y, n_classes)
-    model = _learner("ridge classifier cv", cv=KFold(4), **GRID).fit(X, labels)
-    Z, signs = model.features_.transform(X), model.features_.form_.signs
-    codes = np.searchsorted(model.classes_, labels)
-    Y = np.where(codes[:, None] == np.arange(n_classes), 1.0, -1.0)
-    table = model.cv_results_
-    pairs = zip(table["alpha"], table["alpha_neg"], strict=True)
-    errors = [(_refit(Z, Y, signs, *pair).argmax(axis=1) != codes).mean() for pair in pairs]
-    assert_allclose(table["error"], errors, rtol=1e-12)
-    assert min(errors) < max(errors)
-    chosen = (table["alpha"] == model.alpha_) & (table["alpha_neg"] == model.alpha_neg_)
-    assert_allclose(table["error"][chosen], min(errors), rtol=1e-12)
-
-
-def _held_out(learner, X, y):
-    """The mean loss of refits: squared hinge for classes, squared error for numbers."""
-    f = np.empty(len(y))
-    for train, test in KFold(4).split(X):
-        f[test] = _outputs(clone(learner).fit(X[train], y[train]), X[test])
-    residual = np.maximum(0, 1 - np.where(y, f, -f)) if y.dtype == bool else y - f
-    return (residual**2).mean()
-
-
-@pytest.mark.parametrize("name", ["ridge", "variance", "svc"])
-def test_the_gradient_ends_no_higher_than_it_started(name):
-    """Losses are those of refits; the map is fixed, so that a fold does not change it."""
-    X, y = _data()
-    y = y > 0 if name == "svc" else y
-    learner = clone(LEARNERS[name]).set_params(features=Signed(), cv=KFold(4), alpha_neg=None)
-    model = clone(learner).set_params(alpha="gradient").fit(X, y)
-    table = model.cv_results_
-    names = [key for key in ("alpha", "alpha_neg", "radius") if key in table]
-    ends = [{key: table[key][i] for key in names} for i in (0, -1)]
-    assert {key: getattr(model, key + "_") for key in names} == ends[1]
-    before, after = (_held_out(clone(learner).set_params(**end), X, y) for end in ends)
-    assert after <= before * (1 + 1e-12)
-    assert_allclose(after, table["squared_hinge" if name == "svc" else "squared_error"], rtol=1e-6)
-
-
 # ----------------------------------------------------------------------- rows, weights and columns
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_weight_two_is_the_row_twice_and_weight_zero_no_row(name):
-    X, y = _data()
-    y, weight = _targets(name, y), np.arange(len(y)) % 4
-    weighted = _learner(name).fit(X, y, sample_weight=weight)
-    repeated = _learner(name).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
-    _assert_same(weighted, repeated, X)
+    X, y = data()
+    y, weight = targets(name, y), np.arange(len(y)) % 4
+    weighted = make(name).fit(X, y, sample_weight=weight)
+    repeated = make(name).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_same(weighted, repeated, X)
 
 
 @pytest.mark.parametrize("landmarks", ["uniform", "leverage", "kmeans++", "all"])
 @pytest.mark.parametrize("name", LEARNERS)
 def test_permuting_the_rows_changes_no_prediction(name, landmarks, rng):
-    X, y = _data()
-    y, order = _targets(name, y), rng.permutation(len(y))
-    model = _learner(name, landmarks).fit(X, y)
-    _assert_same(_learner(name, landmarks).fit(X[order], y[order]), model, X)
+    X, y = data()
+    y, order = targets(name, y), rng.permutation(len(y))
+    model = make(name, landmarks).fit(X, y)
+    assert_same(make(name, landmarks).fit(X[order], y[order]), model, X)
 
 
 @pytest.mark.parametrize("kind", [krein.KreinClassifier, krein.KreinRegressor])
 def test_permuting_the_rows_changes_no_choice(kind, rng):
-    X, y = _data()
+    X, y = data()
     y, order = (y > 0 if kind is krein.KreinClassifier else y), rng.permutation(len(y))
     model = kind(DELTA, 12, random_state=0)
-    _assert_same(clone(model).fit(X, y), clone(model).fit(X[order], y[order]), X)
+    assert_same(clone(model).fit(X, y), clone(model).fit(X[order], y[order]), X)
 
 
 @pytest.mark.parametrize("rows", ["permuted", "of weight zero"])
 @pytest.mark.parametrize("landmarks", ["uniform", "leverage", "kmeans++", "all"])
 @pytest.mark.parametrize("name", [*FIXED, "ridge cv", "ridge classifier cv", "svc cv"])
 def test_rows_of_a_matrix_of_kernel_values_change_nothing_if(rows, name, landmarks, rng):
-    X, y = _data()
-    K, y = DELTA(X), _targets(name, y)[:100]
+    X, y = data()
+    K, y = DELTA(X), targets(name, y)[:100]
     weight = np.ones(100) if rows == "permuted" else (np.arange(100) % 3 > 0).astype(float)
     order = rng.permutation(100) if rows == "permuted" else np.flatnonzero(weight)
-    learner = _learner(name, landmarks, kernel="precomputed")
-    f = _outputs(clone(learner).fit(K[:100, :100], y, sample_weight=weight), K[100:, :100])
-    g = _outputs(clone(learner).fit(K[np.ix_(order, order)], y[order]), K[100:, order])
+    learner = make(name, landmarks, kernel="precomputed")
+    f = outputs_of(clone(learner).fit(K[:100, :100], y, sample_weight=weight), K[100:, :100])
+    g = outputs_of(clone(learner).fit(K[np.ix_(order, order)], y[order]), K[100:, order])
     assert_allclose(f, g, rtol=0, atol=1e-8 * abs(g).max())
 
 
 def test_the_machine_of_scikit_learn_on_an_indefinite_kernel_depends_on_the_order(rng):
     """The contrast: its problem is not convex, and where libsvm stops depends on the rows."""
-    X, y = _data()
+    X, y = data()
     K, order = Sigmoid(1.0, -1.0)(X), rng.permutation(len(y))
     svc = SVC(kernel="precomputed", C=10.0, max_iter=10**6)
     one, two = clone(svc).fit(K, y > 0), clone(svc).fit(K[order][:, order], y[order] > 0)
@@ -339,45 +191,45 @@ def test_the_machine_of_scikit_learn_on_an_indefinite_kernel_depends_on_the_orde
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_an_offset_of_the_features_changes_no_prediction(name):
-    X, y = _data()
-    y = _targets(name, y)
+    X, y = data()
+    y = targets(name, y)
     learner = clone(LEARNERS[name]).set_params(features=Signed(), cv=KFold(5))
-    f, g = (_outputs(clone(learner).fit(A, y), A) for A in (X, X + 2**20))
+    f, g = (outputs_of(clone(learner).fit(A, y), A) for A in (X, X + 2**20))
     assert_allclose(g, f, rtol=0, atol=1e-8 * abs(f).max())
 
 
 @pytest.mark.parametrize("name", [name for name in LEARNERS if name not in CLASSIFIERS])
 def test_an_offset_of_the_targets_moves_the_predictions_by_it(name):
-    X, y = _data()
+    X, y = data()
     y = np.round(2**10 * y) / 2**10
-    f, g = _learner(name).fit(X, y).predict(X), _learner(name).fit(X, y + 2**20).predict(X)
+    f, g = make(name).fit(X, y).predict(X), make(name).fit(X, y + 2**20).predict(X)
     assert_allclose(g - 2**20, f, rtol=0, atol=1e-8 * abs(f).max())
 
 
 @pytest.mark.parametrize("name", FIXED)
 def test_several_outputs_or_classes_are_fitted_as_each_alone(name):
-    X, y = _data()
+    X, y = data()
     Y = np.column_stack([y, np.cos(X[:, 2]), 5 * X[:, 0] * X[:, 1]])
     if name in CLASSIFIERS:
-        Y = _targets(name, y)[:, None] == ["a", "b", "c"]
-    both = _outputs(_learner(name).fit(X, _targets(name, y) if Y.dtype == bool else Y), X)
+        Y = targets(name, y)[:, None] == ["a", "b", "c"]
+    both = outputs_of(make(name).fit(X, targets(name, y) if Y.dtype == bool else Y), X)
     assert both.shape == Y.shape
     for j in range(3):
-        alone = _outputs(_learner(name).fit(X, Y[:, j]), X)
+        alone = outputs_of(make(name).fit(X, Y[:, j]), X)
         assert_allclose(both[:, j], alone, rtol=0, atol=1e-9 * abs(both).max())
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {"a": 3.0, "c": 0.5}])
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_class_weights_are_the_weights_of_their_rows(name, class_weight):
-    X, y = _data()
-    labels, weight = _targets(name, y), 1.0 + np.arange(len(y)) % 2
+    X, y = data()
+    labels, weight = targets(name, y), 1.0 + np.arange(len(y)) % 2
     factor = {c: weight.sum() / (3 * weight[labels == c].sum()) for c in "abc"}
     if class_weight != "balanced":
         factor = {"b": 1.0, **class_weight}
-    by_class = _learner(name, class_weight=class_weight).fit(X, labels, sample_weight=weight)
-    by_row = _learner(name).fit(X, labels, sample_weight=weight * [factor[c] for c in labels])
-    _assert_same(by_class, by_row, X)
+    by_class = make(name, class_weight=class_weight).fit(X, labels, sample_weight=weight)
+    by_row = make(name).fit(X, labels, sample_weight=weight * [factor[c] for c in labels])
+    assert_same(by_class, by_row, X)
 
 
 # ------------------------------------------------------------------------------- what users rely on
@@ -386,26 +238,26 @@ def test_class_weights_are_the_weights_of_their_rows(name, class_weight):
 @pytest.mark.parametrize("name", ["ridge classifier", "variance classifier", "svc"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_probabilities_by_calibration(name, n_classes):
-    X, y = _data()
-    labels = _targets(name, y, n_classes)
-    model = CalibratedClassifierCV(_learner(name), cv=3).fit(X, labels)
+    X, y = data()
+    labels = targets(name, y, n_classes)
+    model = CalibratedClassifierCV(make(name), cv=3).fit(X, labels)
     assert model.predict_proba(X).shape == (len(X), n_classes)
     assert_allclose(model.predict_proba(X).sum(axis=1), 1)
     assert model.score(X, labels) > 0.6
 
 
 def test_one_step_warns_and_many_are_not_needed():
-    X, y = _data()
+    X, y = data()
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        short = _learner("svc", alpha=1e-6, alpha_neg=1e-6, max_iter=1).fit(X, y > 0)
-    full = _learner("svc", alpha=1e-6, alpha_neg=1e-6).fit(X, y > 0)
+        short = make("svc", alpha=1e-6, alpha_neg=1e-6, max_iter=1).fit(X, y > 0)
+    full = make("svc", alpha=1e-6, alpha_neg=1e-6).fit(X, y > 0)
     assert short.n_iter_ == 1
     assert 1 < full.n_iter_ <= 30
     assert full.objective_ < short.objective_ < 1
 
 
 def test_an_interrupted_machine_is_fitted_with_its_best_iterate(monkeypatch):
-    X, y = _data()
+    X, y = data()
     calls, update = [], hinge.update_gram
 
     def interrupted(*args):
@@ -416,7 +268,7 @@ def test_an_interrupted_machine_is_fitted_with_its_best_iterate(monkeypatch):
 
     monkeypatch.setattr(hinge, "update_gram", interrupted)
     with pytest.warns(ConvergenceWarning):
-        model = _learner("svc", alpha=1e-6, alpha_neg=1e-6).fit(X, y > 0)
+        model = make("svc", alpha=1e-6, alpha_neg=1e-6).fit(X, y > 0)
     assert len(calls) == 3
     f = np.where(y > 0, 1, -1) * model.decision_function(X)
     objective = (np.maximum(0, 1 - f) ** 2).mean() + 1e-6 * (model.coef_**2).sum()

@@ -1,0 +1,83 @@
+"""What the automatic learners say they did, and the budgets that they keep."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from krein import KreinClassifier, KreinRegressor
+from krein.kernels import DeltaGaussian
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 3))
+VALUES = X[:, 0] * X[:, 1] + 0.1 * RNG.normal(size=90)
+AUTO = [KreinClassifier, KreinRegressor]
+
+
+def _target(made):
+    return np.where(VALUES > 0, "yes", "no") if made is KreinClassifier else VALUES
+
+
+def _make(made, **settings):
+    return made(DeltaGaussian(1.0, 5.0), random_state=0, **settings)
+
+
+@pytest.mark.parametrize("made", AUTO)
+@pytest.mark.parametrize("n_components", [10, "auto"])
+def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
+    model = _make(made, n_components=n_components).fit(X, _target(made))
+    report, text = model.report_, str(model.report_)
+    more = {"squared hinge"} if made is KreinClassifier else set()
+    learners = {"ridge", "VC-LSM"} | more
+    assert {trial.learner for trial in report.trials} == learners
+    scores = [trial.score for trial in report.trials]
+    best = report.trials[report.chosen]
+    assert report.chosen == np.nanargmin(scores)
+    assert report.reason in text
+    assert report.criterion in report.reason
+    chosen = rf"{best.learner} \(alpha = .*\) on {re.escape(best.features)} features of width "
+    assert re.search(f"{chosen}{best.width}, with", report.reason)
+    assert best.penalties["alpha"] == model.best_estimator_.alpha_
+    for trial in report.trials:
+        row = rf"{re.escape(trial.features)} +{trial.width} +{trial.learner} +{trial.score:.4g}"
+        assert re.search(row, text)
+    widths = {trial.width for trial in report.trials}
+    assert widths == {10} if n_components == 10 else len(widths) > 1
+    assert model.best_estimator_ is model.estimators_[0]
+    assert model.best_estimator_.coef_.shape[-1] == best.width
+    enough = 1.5 * best.score + (made is KreinClassifier) / len(X)
+    assert all(scores[i] <= enough for i in report.averaged)
+    assert len(model.estimators_) == len(report.averaged) * model._repeats(len(X))
+    others = f"averaged with {len(report.averaged) - 1} other"
+    assert (others in report.reason) == (len(report.averaged) > 1)
+    name = "decision_function" if made is KreinClassifier else "predict"
+    outputs = [getattr(one, name)(X) for one in model.estimators_]
+    np.testing.assert_allclose(getattr(model, name)(X), np.mean(outputs, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("made", AUTO)
+def test_one_model_is_the_best_one(made):
+    model = _make(made, n_components=10, n_models=1).fit(X, _target(made))
+    assert model.report_.averaged == [model.report_.chosen]
+    np.testing.assert_array_equal(model.predict(X), model.best_estimator_.predict(X))
+
+
+@pytest.mark.parametrize("made", AUTO)
+def test_a_tiny_budget_leaves_all_but_the_first_trial_out(made):
+    model = _make(made, n_components="auto", max_seconds=1e-9).fit(X, _target(made))
+    first, *others = model.report_.trials
+    assert np.isfinite(first.score)
+    assert others
+    for trial in others:
+        assert np.isnan(trial.score) or np.isinf(trial.score)
+        assert "left out" in trial.note
+    assert model.report_.chosen == 0
+
+
+@pytest.mark.parametrize("made", AUTO)
+@pytest.mark.parametrize("setting", ["max_seconds", "max_megabytes", "n_components", "cv"])
+def test_automatic_settings_that_make_no_sense_are_named(made, setting):
+    with pytest.raises(ValueError, match=setting):
+        _make(made, **{setting: -1}).fit(X, _target(made))
