@@ -85,7 +85,9 @@ def test_of_dissimilarities_several_similarities_are_tried():
         for n, some in ((201, shapes), (200, shapes[::2])):
             names = _names(kernel, n, median=2.0)
             assert [pair for pair in names if pair[0] in shapes] == [(name, n) for name in some]
-            assert [pair for pair in names if pair[0] not in shapes] == _names(kernel, n)
+            rest = [pair for pair in names if pair[0] not in shapes]
+            of_values = [("dissimilarities", n), ("Gaussian of dissimilarities", n)]
+            assert rest == [*_names(kernel, n), *of_values]
         assert _names(kernel, 300, 7, median=2.0) == [(name, 7) for name in ("Nystrom", *shapes)]
         # Too many rows for the whole space.
         assert ("exp(−D)", 300) in _names(kernel, MANY, median=2.0)
@@ -94,7 +96,7 @@ def test_of_dissimilarities_several_similarities_are_tried():
 def test_a_similarity_of_a_matrix_is_that_of_its_objects():
     D = EditDistance()(WORDS)
     pairs = zip(
-        views("precomputed", 300, 2.0)[1:], views(EditDistance(), 300, 2.0)[1:], strict=True
+        views("precomputed", 300, 2.0)[1:-1], views(EditDistance(), 300, 2.0)[1:-1], strict=True
     )
     for matrix, objects in pairs:
         assert matrix.name == objects.name
@@ -103,6 +105,8 @@ def test_a_similarity_of_a_matrix_is_that_of_its_objects():
     J = np.eye(len(D)) - 1 / len(D)
     centred = views("precomputed", 300, 2.0)[0].before.fit_transform(D)
     np.testing.assert_allclose(J @ first @ J, centred, atol=1e-9)
+    for kernel in ("precomputed", EditDistance()):
+        assert views(kernel, 300, 2.0)[-1] == ("dissimilarities", kernel, None, False)
 
 
 @pytest.mark.parametrize("learner", [KreinClassifier, KreinRegressor])

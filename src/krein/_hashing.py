@@ -29,6 +29,10 @@ _GOLDEN, _MIX1, _MIX2 = (
 )
 
 
+# So often objects of a matrix are told apart by the others.
+ROUNDS = 20
+
+
 def mix(words: Hashes) -> Hashes:
     """The finaliser of splitmix64: every input bit reaches every output bit."""
     words = (words ^ (words >> np.uint64(30))) * _MIX1
@@ -138,13 +142,36 @@ def hash_pairs(K: NDArray) -> Hashes:
     """One hash per row of a square matrix that a permutation of the objects does not change.
 
     Columns move with the objects, so entries are summed without their place; the diagonal entry,
-    which stays with its row, is added apart.
+    which stays with its row, is added apart. Objects with the same values to others in another
+    order are then told apart by whom they have them to, and those that this leaves alike, as in a
+    ring, by their place. Objects with the same row of values have the same hash, and no others.
     """
+    found = _summed(K, np.zeros(len(K), dtype=np.uint64))
+    n_kinds = len(np.unique(found))
+    if n_kinds == len(K):
+        return found
+    rows = hash_rows(K)
+    n_rows = len(np.unique(rows))
+    for _ in range(ROUNDS):
+        if n_kinds >= n_rows:
+            return found
+        finer = _summed(K, found)
+        if len(np.unique(finer)) == n_kinds:
+            break
+        found, n_kinds = finer, len(np.unique(finer))
+    _, kinds, sizes = np.unique(found, return_inverse=True, return_counts=True)
+    _, first, same = np.unique(rows, return_index=True, return_inverse=True)
+    alone = sizes[kinds] == np.bincount(same)[same]
+    return np.where(alone, found, mix(found + mix(first[same].astype(np.uint64) + _ONE)))
+
+
+def _summed(K: NDArray, others: Hashes) -> Hashes:
+    """For each object the mixed sum over what its values are and whom it has them to."""
     out = np.empty(len(K), dtype=np.uint64)
     for block in row_blocks(len(K), 8 * K.shape[1]):
-        entries = mix(_bits(np.ascontiguousarray(K[block])) + _GOLDEN)
+        entries = mix((_bits(np.ascontiguousarray(K[block])) ^ others) + _GOLDEN)
         out[block] = entries.sum(axis=1, dtype=np.uint64)
-    return mix(out + mix(_bits(np.ascontiguousarray(np.diagonal(K))) * _GOLDEN))
+    return mix(out + mix(_bits(np.ascontiguousarray(np.diagonal(K))) * _GOLDEN) + others)
 
 
 class Draws:

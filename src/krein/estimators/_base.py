@@ -19,6 +19,7 @@ from .._hashing import as_key
 from .._validation import all_or_nothing, as_generator
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
+from ..kernels.custom import BadPairError
 from ..streaming import (
     Block,
     Container,
@@ -84,6 +85,7 @@ class KreinLearner(Progressing, BaseEstimator):
         self
         """
         with self._reporting(n_stages=3), all_or_nothing(self):
+            self.__dict__.pop("cv_results_", None)  # of an earlier fit
             rng = as_generator(self.random_state)
             key = self._key(rng)
             with self._stage("first look"):
@@ -104,6 +106,12 @@ class KreinLearner(Progressing, BaseEstimator):
     def _learn(self, data: Data, seen: Survey) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
 
+    def _no_folds(self, seen: Survey) -> ValueError:
+        return ValueError(
+            f"{type(self).__name__}(alpha={self.alpha!r}) needs at least two distinct rows for "
+            f"cross-validation, got n_samples = {seen.n_rows}: give alpha a number."
+        )
+
     def _prepare(self, seen: Survey) -> None:
         """Remember what the targets are."""
 
@@ -116,12 +124,17 @@ class KreinLearner(Progressing, BaseEstimator):
             first = next(iter(checked(container)))
             if not isinstance(first.X, list):
                 self.n_features_in_ = first.X.shape[1]
+            if reset:
+                self.__dict__.pop("feature_names_in_", None)  # of an earlier fit to a table
             self._single = first.y is None or np.ndim(first.y) == 1
             return Data(container, self._pairwise)
         if self._takes_matrix(X):
             X, y = self._validate(X, y, reset)
         else:
-            X = X if hasattr(X, "shape") else list(X)
+            X = as_objects(X)
+            kernel = self._kernel_of_rows
+            if isinstance(kernel, Kernel):  # here an object that it cannot take has its own place
+                kernel._check_data(X)
             y = self._check_targets(y)
         if sample_weight is not None:
             like = X if hasattr(X, "shape") else np.empty((len(X), 0))
@@ -129,7 +142,10 @@ class KreinLearner(Progressing, BaseEstimator):
                 sample_weight, like, dtype=np.float64, ensure_non_negative=True
             )
         self._single = np.ndim(y) == 1
-        return Data(InMemory(X, y, sample_weight), self._pairwise)
+        if reset or not self._pairwise:
+            return Data(InMemory(X, y, sample_weight), self._pairwise)
+        # Later rows of kernel values are against the objects of the first ones.
+        return Data(InMemory(X[:, self._columns], y, sample_weight))
 
     def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
         options = {"multi_output": True, "y_numeric": True}
@@ -138,7 +154,7 @@ class KreinLearner(Progressing, BaseEstimator):
             X,
             y,
             reset=reset,
-            accept_sparse="csr",
+            accept_sparse=False if self._pairwise else "csr",
             dtype=[np.float64, np.float32],
             **({} if self._classifies else options),
         )
@@ -168,12 +184,17 @@ class KreinLearner(Progressing, BaseEstimator):
             return bool(Nystrom(self.kernel)._precomputed)
         return bool(get_tags(features).input_tags.pairwise) if hasattr(features, "fit") else False
 
-    def _takes_matrix(self, X: Any) -> bool:
-        """Whether X is a matrix of numbers for the map, or a collection of objects."""
+    @property
+    def _kernel_of_rows(self) -> Any:
+        """The kernel that sees the rows first, if one does."""
         features = self.features
         if hasattr(features, "steps"):
             features = features.steps[0][1]
-        kernel = self.kernel if features is None else getattr(features, "kernel", None)
+        return self.kernel if features is None else getattr(features, "kernel", None)
+
+    def _takes_matrix(self, X: Any) -> bool:
+        """Whether X is a matrix of numbers for the map, or a collection of objects."""
+        kernel = self._kernel_of_rows
         return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
 
     def _fit_features(self, seen: Survey, rng: np.random.Generator) -> None:
@@ -182,6 +203,10 @@ class KreinLearner(Progressing, BaseEstimator):
             _seed(features, rng)
         try:
             self.features_ = features.fit(seen.sample)
+        except BadPairError as bad:
+            if seen.places is None:
+                raise
+            raise bad.among(seen.places, seen.places) from None
         except (TypeError, ValueError) as error:
             if not re.search(r"requires y|target y is None|argument: 'y'", str(error)):
                 raise
@@ -217,7 +242,8 @@ class KreinLearner(Progressing, BaseEstimator):
     def _blocks(self, data: Data) -> Iterator[tuple[Piece, Array, Array, Array | None]]:
         """One pass: pieces with features (n, p), targets (n, q) and weights."""
         for piece in data.pieces(self._block_rows):
-            yield piece, self._transform(piece.X), self._encode(piece.y), self._weigh(piece)
+            weight = self._weigh(piece.y, piece.weight)
+            yield piece, self._transform(piece.X), self._encode(piece.y), weight
 
     def _encode(self, y: Any) -> Array:
         """Targets as columns of numbers."""
@@ -229,8 +255,9 @@ class KreinLearner(Progressing, BaseEstimator):
                 "labels are for the classifiers."
             ) from error
 
-    def _weigh(self, piece: Piece) -> Array | None:
-        return piece.weight
+    def _weigh(self, y: Any, weight: Array | None) -> Array | None:
+        """What each row counts."""
+        return weight
 
     def _moments(self, data: Data, folds: Folds | GivenFolds | None) -> list[Moments]:
         """The moments of [Z Y] in one pass: of all rows, or of each fold and of the rest."""
@@ -259,7 +286,7 @@ class KreinLearner(Progressing, BaseEstimator):
         else:
             if self._takes_matrix(X):
                 X = self._validate_new(X)
-            X = X if hasattr(X, "shape") else list(X)
+            X = X if self._takes_matrix(X) else as_objects(X)
             if not count(X):
                 raise ValueError(f"X has no rows: {type(self).__name__} predicts for at least one.")
             blocks = iter([X])
@@ -300,6 +327,11 @@ def _is_stream(X: Any) -> bool:
     if isinstance(X, list):
         return any(map(is_block, X[:1]))
     return callable(X) or hasattr(X, "__iter__")
+
+
+def as_objects(X: Any) -> Any:
+    """A collection of objects: an array of one or two dimensions as it is, all else as a list."""
+    return X if hasattr(X, "shape") and len(X.shape) < 3 else list(X)
 
 
 def scaled_gaussian(X: Any) -> Gaussian:

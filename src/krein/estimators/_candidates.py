@@ -42,11 +42,14 @@ class View(NamedTuple):
     kernel : Kernel or "precomputed"
     before : transformer or None
         What makes the precomputed matrix of its values.
+    is_similar : bool
+        Whether its values say how alike objects are; else they are features and no inner products.
     """
 
     name: str
     kernel: Kernel | str
     before: Any = None
+    is_similar: bool = True
 
     def map(self, kind: type, *arguments: Any, **options: Any) -> Any:
         """A map of this similarity."""
@@ -58,7 +61,8 @@ def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]
     """The kernel; or, where its values are dissimilarities of this median, similarities of them.
 
     The first one is ``−½ D²``, which is an inner product (double-centred, if D is a matrix); the
-    others fall faster than a straight line: what is far away counts as far, no matter how far.
+    others fall faster than a straight line: what is far away counts as far, no matter how far. The
+    last one are the dissimilarities as they are.
     """
     if median is None:
         return [View("", kernel)]
@@ -68,7 +72,7 @@ def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]
         for rate in RATES if n_rows > TOO_FEW else RATES[:1]:
             name = f"exp(−{'' if rate == 1 else f'{rate:g} '}{letter})"
             found.append(_view(name, kernel, rule, rule, gamma=rate / unit))
-    return found
+    return [*found, View("dissimilarities", kernel, is_similar=False)]
 
 
 def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **rate: Any) -> View:
@@ -93,7 +97,7 @@ def _all_maps(
     ranks = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
     ranks = ranks if automatic else [int(n_components)]
     options: dict[str, Any] = {"random_state": seed}
-    given, *others = seen
+    given, *others = [view for view in seen if view.is_similar]
     for rank in ranks:
         yield Candidate("Nystrom", rank, given.map(Nystrom, rank, **options))
     widest, whole = ranks[-1], {}
@@ -107,11 +111,15 @@ def _all_maps(
         return
     # As many similarities as there are landmarks of the widest map.
     rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
-    similarities = given.map(SimilarityFeatures, width, landmarks=rule, **options)
-    yield Candidate("similarities", width, similarities)
-    scaled = given.map(SimilarityFeatures, width, landmarks=rule, scale=True, **options)
-    shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
-    yield Candidate("Gaussian of similarities", width, shaped)
+    for view in [given, *(view for view in seen if not view.is_similar)]:
+        name = view.name or "similarities"
+        plain, scaled = (
+            view.map(SimilarityFeatures, width, landmarks=rule, scale=scale, **options)
+            for scale in (False, True)
+        )
+        shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
+        yield Candidate(name, width, plain)
+        yield Candidate(f"Gaussian of {name}", width, shaped)
     if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
         width = 2 * ranks[-1]
         yield Candidate("RandomFourier", width, given.map(RandomFourier, width, **options))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -106,15 +106,15 @@ class Data:
         y = np.concatenate([np.asarray(piece.y) for piece in pieces])
         return Data(InMemory(concatenated([piece.X for piece in pieces]), y, weight))
 
-    def sample(self, key: int) -> Any:
-        """What a `Reservoir` keeps of these rows, without carrying them through it."""
+    def sample(self, key: int) -> NDArray[np.intp]:
+        """Which of these rows a `Reservoir` keeps, without carrying them through it."""
         assert isinstance(self.container, InMemory)
         assert self._hashes is not None
         s = self.container.weight
         rows = np.arange(len(self._hashes)) if s is None else np.flatnonzero(s > 0)
         _, first = np.unique(self._hashes[rows], return_index=True)
         chosen = Draws(self._hashes[rows[first]], key).first(map_rows(self.container.X), SALT)
-        return self.rows_of(rows[first][chosen])
+        return rows[first][chosen]
 
     def by_content(self) -> NDArray[np.intp]:
         """Indices of the rows of positive weight in an order that a permutation leaves."""
@@ -148,6 +148,8 @@ class Survey:
         Their weights.
     folds : Folds
         Dealt by class where all rows were remembered, by content alone where they are too many.
+    places : ndarray or None
+        Where in the data the rows of the sample are, if that is known.
     """
 
     sample: Any
@@ -157,6 +159,7 @@ class Survey:
     labels: NDArray | None
     label_weights: NDArray | None
     folds: Folds | GivenFolds
+    places: NDArray[np.intp] | None = None
 
 
 def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Survey:
@@ -193,7 +196,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
             check_labels(piece.y)
             if np.ndim(piece.y) > 1 and np.shape(piece.y)[1] > 1:
                 raise ValueError(f"{needs_y} takes one label per row, got y of several columns.")
-            found, codes = np.unique(piece.y, return_inverse=True)
+            found, codes = np.unique(np.ravel(piece.y), return_inverse=True)
             for label, total in zip(found, np.bincount(codes, weights=s), strict=True):
                 totals[label] = totals.get(label, 0.0) + float(total)
         if not data.in_memory:
@@ -202,7 +205,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
             reservoir = reservoir.update(piece.X, piece.weight)
         if n_rows <= MAP_ROWS:
             hashes.append(piece.hashes)
-            strata.append(np.asarray(piece.y) if classify else np.zeros(len(piece)))
+            strata.append(np.ravel(piece.y) if classify else np.zeros(len(piece)))
             positive.append(s > 0)
     if not weight > 0:
         raise ValueError(f"{needs_y} needs rows of positive weight, but all weights are zero.")
@@ -215,15 +218,20 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         folds = _deal(all_hashes, all_strata, counted, int(cv), key)
     else:
         folds = Folds(int(cv), key)
+    places = None
     if data.pairwise:
         data.columns = data.by_content()
         sample = data.rows_of(data.columns)[:, data.columns]
     elif data.in_memory:
-        sample = data.sample(key)
+        places = data.sample(key)
+        sample = data.rows_of(places)
     else:
         assert reservoir is not None
         sample = reservoir.rows
-    labels = np.array(sorted(label for label, total in totals.items() if total > 0))
+    try:
+        labels = np.array(sorted(label for label, total in totals.items() if total > 0))
+    except TypeError as error:  # of one type in one block and of another in the next
+        raise _mixed(list(totals)) from error
     label_weights = np.array([totals[label] for label in labels])
     return Survey(
         sample,
@@ -233,6 +241,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         labels if classify else None,
         label_weights if classify else None,
         folds,
+        places,
     )
 
 
@@ -241,11 +250,15 @@ def check_labels(y: Any) -> None:
     try:
         check_classification_targets(y)
     except TypeError as error:  # scikit-learn sorts them
-        kinds = sorted({type(label).__name__ for label in np.ravel(y)})
-        raise ValueError(
-            f"Labels must be of one type, y has {' and '.join(kinds)}: make them all text or all "
-            "numbers."
-        ) from error
+        raise _mixed(np.ravel(y)) from error
+
+
+def _mixed(labels: Iterable[Any]) -> ValueError:
+    kinds = sorted({type(label).__name__ for label in labels})
+    return ValueError(
+        f"Labels must be of one type, y has {' and '.join(kinds)}: make them all text or all "
+        "numbers."
+    )
 
 
 def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:

@@ -70,7 +70,9 @@ def refitted(learner: Any, data: Data, seen: Survey) -> Iterator[Fold]:
         Z = np.concatenate(
             [child._transform(block.X) for block in split(Block(new), child._block_rows)]
         )
-        weight = np.ones(len(test)) if s is None else s[test]
+        weight = learner._weigh(y[test], None if s is None else s[test])
+        if weight is None:
+            weight = np.ones(len(test))
         yield Fold(child, part, look, Z, learner._encode(y[test]), weight)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._data import Piece, Survey, check_labels
+from ._data import Survey, check_labels
 
 Array = NDArray[np.floating]
 
@@ -42,7 +42,7 @@ class Classifying(ClassifierMixin):
     def _check_targets(self, y: Any) -> NDArray:
         y = super()._check_targets(y)
         check_labels(y)
-        return y
+        return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
 
     def _prepare(self, seen: Survey) -> None:
         assert seen.labels is not None
@@ -62,11 +62,17 @@ class Classifying(ClassifierMixin):
             return None
         if isinstance(wanted, str):
             return totals.sum() / (len(labels) * totals)
-        return compute_class_weight(dict(wanted), classes=labels, y=labels)
+        found = compute_class_weight(dict(wanted), classes=labels, y=labels)
+        bad = ~(np.isfinite(found) & (found >= 0))
+        if bad.any() or not found @ totals > 0:
+            raise ValueError(
+                f"class_weight must be numbers from 0 on, with one above 0, got {wanted!r}."
+            )
+        return found
 
     def _codes(self, y: Any) -> NDArray[np.intp]:
         """The place of each label among the classes."""
-        y = np.asarray(y)
+        y = np.ravel(y)  # one column is one label per row
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
         unknown = self.classes_[codes] != y
         if unknown.any():
@@ -80,11 +86,11 @@ class Classifying(ClassifierMixin):
             return np.where(codes == 1, 1.0, -1.0)[:, None]
         return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
 
-    def _weigh(self, piece: Piece) -> Array | None:
+    def _weigh(self, y: Any, weight: Array | None) -> Array | None:
         if self._class_weights is None:
-            return piece.weight
-        weight = self._class_weights[self._codes(piece.y)]
-        return weight if piece.weight is None else weight * piece.weight
+            return weight
+        of_class = self._class_weights[self._codes(y)]
+        return of_class if weight is None else of_class * weight
 
     def decision_function(self, X: Any) -> Array:
         """The outputs: shape (n,) for two classes, where positive means the second; else (n, k)."""

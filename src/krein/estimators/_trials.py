@@ -73,12 +73,12 @@ class Report:
         return self.averaged[0]
 
     def __str__(self) -> str:
-        head = f"{'features':<26}{'width':>6}  {'learner':<14}{self.criterion:>16}{'seconds':>9}"
+        head = f"{'features':<28}{'width':>6}  {'learner':<14}{self.criterion:>16}{'seconds':>9}"
         lines = [head]
         for i, t in enumerate(self.trials):
             mark = "*" if i in self.averaged else " "
             score = f"{t.score:.4g}" if np.isfinite(t.score) else "-"
-            row = f"{t.features:<26}{t.width:>6}  {t.learner:<14}{score:>16}{t.seconds:>9.2f}"
+            row = f"{t.features:<28}{t.width:>6}  {t.learner:<14}{score:>16}{t.seconds:>9.2f}"
             lines.append(f"{row} {mark} {t.note}".rstrip())
         return "\n".join([*lines, self.reason])
 
@@ -159,6 +159,10 @@ class Trials:
             Trial(name, kind, width, losses[0], spent, "", _penalties(models[0]))
         )
         return losses
+
+    @property
+    def n_finished(self) -> int:
+        return sum(np.isfinite(trial.score) for trial in self.report.trials)
 
     def _no_time(self, kind: str, candidate: Candidate) -> str:
         """Why a trial is not begun; the first one always is."""

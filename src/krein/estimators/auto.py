@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    RegressorMixin,
+    _fit_context,
+    is_classifier,
+)
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -20,7 +28,7 @@ from ..proximity import DissimilarityToSimilarity
 from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
 from ._base import _is_stream, scaled_gaussian
-from ._candidates import candidates, views
+from ._candidates import Candidate, candidates, views
 from ._data import Data, map_rows, survey
 from ._memory import Memory, Remembered
 from ._progress import Progressing, with_callbacks
@@ -119,7 +127,10 @@ class _Auto(Progressing, BaseEstimator):
         data, sample, n_rows = self._look(X, y, sample_weight)
         rows, repeats = (X, y, sample_weight), 0
         if isinstance(data.container, InMemory):
-            rows = data.container.X, data.container.y, data.container.weight
+            y = data.container.y
+            if y is not None and is_classifier(self):
+                y = np.ravel(y)  # a column of labels is one per row
+            rows = data.container.X, y, data.container.weight
             repeats = self._repeats(n_rows)
         n_models = self.n_models
         if n_models == "auto":
@@ -130,17 +141,30 @@ class _Auto(Progressing, BaseEstimator):
         median = self._median(kernel, data, sample) if self.dissimilarity else None
         seen = views(kernel, n_rows, median)
         maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
-        # The cheapest learner looks for good maps, the others are tried on those.
+        try:
+            self._attempt(trials, maps)
+        except KeyboardInterrupt:
+            if not trials.n_finished:
+                raise
+            warnings.warn(
+                f"{type(self).__name__} was interrupted: the best of {trials.n_finished} finished "
+                "trials is kept.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        self.estimators_ = trials.finish()
+        self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        if isinstance(kernel, Remembered):
+            kernel.memory.forget()
+
+    def _attempt(self, trials: Trials, maps: list[Candidate]) -> None:
+        """The cheapest learner looks for good maps, the others are tried on those."""
         first, *others = trials.learners
         scores = [trials.attempt(first, candidate) for candidate in maps]
         good = [i for i in range(len(maps)) if np.isfinite(scores[i][0])]
         for i in sorted(good, key=scores.__getitem__)[:GOOD_MAPS]:
             for kind in others:
                 trials.attempt(kind, maps[i])
-        self.estimators_ = trials.finish()
-        self.best_estimator_, self.report_ = self.estimators_[0], trials.report
-        if isinstance(kernel, Remembered):
-            kernel.memory.forget()
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, int]:
         """The data, gathered if they are few, a sample of distinct rows, and their number."""
@@ -159,6 +183,8 @@ class _Auto(Progressing, BaseEstimator):
         """The kernel of all trials; on few objects, of which it may be slow, with a memory."""
         if self.kernel is None:
             return scaled_gaussian(sample)
+        if self.dissimilarity and self._pairwise:
+            return "precomputed"
         container = data.container
         if not few or isinstance(self.kernel, str) or not isinstance(container, InMemory):
             return self.kernel
@@ -182,12 +208,17 @@ class _Auto(Progressing, BaseEstimator):
             counted = np.sort(data.columns)
             D = data.rows_of(counted)[:, counted]
         try:
+            if isinstance(kernel, str):
+                DissimilarityToSimilarity("double_centering").fit(D)  # which must be symmetric
             return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
         except ValueError as error:
             said = str(error).replace("DissimilarityToSimilarity", type(self).__name__)
             said = said.replace("leave this step out", "use dissimilarity=False")
             if isinstance(kernel, Kernel):  # the places are those of a sample
                 said = re.sub(r"X\[\d+, \d+\] =", "the kernel has", said)
+            else:
+                places = re.compile(r"X\[(\d+), (\d+)\]")
+                said = places.sub(lambda m: f"X[{counted[int(m[1])]}, {counted[int(m[2])]}]", said)
             raise ValueError(said) from error
 
     def _rows(self, X: Any, reset: bool) -> Any:
@@ -195,9 +226,14 @@ class _Auto(Progressing, BaseEstimator):
         matrix = not isinstance(self.kernel, Kernel) or self.kernel.takes_matrix(X)
         if _is_stream(X) or not matrix:
             return X
+        formats = False if self._pairwise else "csr"
         return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
+            self, X, reset=reset, accept_sparse=formats, dtype=[np.float64, np.float32]
         )
+
+    @property
+    def _pairwise(self) -> bool:
+        return bool(Nystrom(self.kernel)._precomputed)
 
     def _repeats(self, n_rows: int) -> int:
         """How often a trial is judged, each time by other folds; 0 if there are many rows.
@@ -232,9 +268,8 @@ class _Auto(Progressing, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        pairwise = bool(Nystrom(self.kernel)._precomputed)
-        tags.input_tags.pairwise = pairwise
-        tags.input_tags.sparse = not pairwise
+        tags.input_tags.pairwise = self._pairwise
+        tags.input_tags.sparse = not self._pairwise
         tags.target_tags.required = True
         return tags
 
@@ -247,7 +282,8 @@ class KreinRegressor(RegressorMixin, _Auto):
     there are many rows and the kernel has a measure, on random Fourier features; `report_` says
     what was tried, what was chosen and why. Ridge is tried on all maps, the other on the three that
     suit ridge best. Of dissimilarities D the maps are made of ``−½ D²``, the similarity of the
-    papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows. On up to 2000 rows
+    papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself, and a
+    Gaussian of its rows, are tried as features. On up to 2000 rows
     (a stream of so few is gathered) maps are fitted anew for each fold, and the best few, none with
     more than 1.5 times the smallest loss, are averaged: the best one is best by chance.
 

@@ -90,14 +90,11 @@ class LeastSquaresLearner(KreinLearner):
 
     def _tune(self, problems: FoldProblems, data: Data | None, seen: Survey) -> Penalty:
         if not problems.pairs:
-            raise ValueError(
-                f"{type(self).__name__}(alpha={self.alpha!r}) needs at least two distinct rows for "
-                f"cross-validation, got n_samples = {seen.n_rows}: give alpha a number."
-            )
+            raise self._no_folds(seen)
         candidates = self._candidates(problems.whole)
         by_error = self._criterion == "error" and data is not None
         fitted: list[tuple[Array, Array]] = []
-        if self.refit and self.alpha == "cv" and data is not None:
+        if self.refit and self.alpha != "gradient" and data is not None:
             scores = self._refit_scores(candidates, data, seen)
             losses, errors = scores.losses, scores.errors
             # Rows so few that maps are fitted anew do not tell a thousandth apart.
@@ -107,7 +104,8 @@ class LeastSquaresLearner(KreinLearner):
             if by_error:  # the coefficients of all folds are needed once more
                 fitted = list(found)
             losses, errors = problems.losses(fitted if by_error else found), None
-            alike = losses
+            # In units of the targets' own square, in which rounding is always the same.
+            alike = losses / (float(problems.whole.square.sum()) or 1.0)
         results = as_table(candidates, squared_error=losses)
         # A negative part that the folds do not have, or hardly, may show in all rows: of equals
         # the largest penalty.

@@ -290,6 +290,10 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
             All classes there will be; needed in the first call unless it has them all.
         """
         with all_or_nothing(self):
+            if isinstance(self.class_weight, str):
+                raise ValueError(
+                    "class_weight='balanced' needs all rows at once: give partial_fit a dict."
+                )
             self._announced = None if classes is None else np.unique(np.asarray(classes))
             self._partial(X, y, sample_weight)
         return self
@@ -297,10 +301,6 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
     def _prepare(self, seen: Survey) -> None:
         announced = self.__dict__.pop("_announced", None)
         if announced is not None and seen.labels is not None:
-            if isinstance(self.class_weight, str):
-                raise ValueError(
-                    "class_weight='balanced' needs all rows at once: give partial_fit a dict."
-                )
             totals = np.zeros(len(announced))
             known = np.isin(seen.labels, announced)
             if not known.all():

@@ -107,7 +107,7 @@ class KreinSVC(Classifying, KreinLearner):
         Stop when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
         Newton steps per problem; beyond them, or after Ctrl-C, the best iterate is kept with a
-        ConvergenceWarning.
+        ConvergenceWarning. Ctrl-C while penalties are searched ends the fit, and nothing changes.
     class_weight : dict, "balanced" or None, default=None
     random_state : int, RandomState, Generator or None, default=None
 
@@ -192,6 +192,8 @@ class KreinSVC(Classifying, KreinLearner):
         rows = FeatureRows(self, data, seen.n_rows)
         solver = SquaredHinge(self._signs, self.fit_intercept, self.tol, self.max_iter)
         search = _Search(solver, rows, self._signs_of_classes(rows.codes), seen)
+        if isinstance(self.alpha, str) and not any(search._parts()):
+            raise self._no_folds(seen)
         if self.refit and self.alpha == "cv":
             search.folds = list(refitted(self, data, seen))
         self._scale = self._variance(rows)
@@ -214,14 +216,18 @@ class KreinSVC(Classifying, KreinLearner):
         return total / float(rows.weight.sum()) or 1.0
 
     def _finish(self, search: _Search, penalty: Penalty) -> None:
-        states = []
         clocks = Draws(search.rows.hashes, 0).clocks(WARM)
+        solver, rows, weight = search.solver, search.rows, search.rows.weight
+        states: list[NewtonState] = []
+        # Of all classes a first solution, then the last one: an interruption leaves the first.
         for y in search.targets:
-            solver, rows, weight = search.solver, search.rows, search.rows.weight
-            state = warm_start(solver, rows, y, weight, penalty, clocks)
-            if not state.interrupted:
+            if any(state.interrupted for state in states):
+                states.append(NewtonState.zero(rows))
+            else:
+                states.append(warm_start(solver, rows, y, weight, penalty, clocks))
+        for y, state in zip(search.targets, states, strict=True):
+            if not any(other.interrupted for other in states):
                 solver.solve(rows, y, weight, penalty, state)
-            states.append(state)
         coef = np.stack([state.coef for state in states], axis=1)
         self._store(coef[:-1], coef[-1] - search.rows.mean @ coef[:-1])
         self.alpha_, self.alpha_neg_ = penalty.alpha, penalty.alpha_neg

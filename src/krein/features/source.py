@@ -74,8 +74,7 @@ class Source:
         try:
             return kernel_values(self.kernel, left, right, self.n_jobs).astype(float, copy=False)
         except BadPairError as bad:
-            pair = int(rows[bad.row]), int(columns[bad.column])
-            raise BadPairError(bad.name, bad.value, *pair) from None
+            raise bad.among(rows, columns) from None
 
     def blocks(self, landmarks: NDArray) -> Iterator[tuple[slice, NDArray[np.floating]]]:
         """Row blocks of k(X, landmarks)."""
@@ -102,4 +101,4 @@ def _piece(kernel: Kernel, X: Any, Y: Any, start: int) -> NDArray:
     try:
         return kernel(X, Y)
     except BadPairError as bad:
-        raise BadPairError(bad.name, bad.value, bad.row + start, bad.column) from None
+        raise bad.among(range(start, start + _len(X)), range(_len(Y))) from None

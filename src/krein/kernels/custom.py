@@ -17,12 +17,20 @@ class BadPairError(ValueError):
     """A user's function returned no finite number for a pair of objects.
 
     It carries the indices, so that whoever evaluated a part of the data can say which pair it is
-    in the whole.
+    in the whole; `final` ones are those of the whole already.
     """
 
-    def __init__(self, name: str, value: float, row: int, column: int):
+    def __init__(self, name: str, value: float, row: int, column: int, final: bool = False):
         self.name, self.value, self.row, self.column = name, value, row, column
-        super().__init__(name, value, row, column)
+        self.final = final
+        super().__init__(name, value, row, column, final)
+
+    def among(self, rows: Any, columns: Any) -> BadPairError:
+        """The same pair where its objects are these of more."""
+        if self.final:
+            return self
+        pair = int(rows[self.row]), int(columns[self.column])
+        return BadPairError(self.name, self.value, *pair)
 
     def __str__(self) -> str:
         return (

@@ -117,7 +117,7 @@ class Lasso:
         from sklearn.linear_model import Lasso as CoordinateDescent
 
         p = problem.width
-        ridge = 1e-12 * np.trace(problem.gram) / max(1, p)
+        ridge = 1e-12 * np.trace(problem.gram) / max(1, p) or 1.0
         R = cholesky(problem.gram + ridge * np.eye(p), check_finite=False)
         target = solve_triangular(R, problem.cross, trans=1, check_finite=False)
         for penalty in penalties:

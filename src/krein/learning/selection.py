@@ -44,23 +44,21 @@ class FoldProblems:
 
     @classmethod
     def of(cls, parts: Sequence[Moments], n_outputs: int, fit_intercept: bool) -> FoldProblems:
-        """From the moments of [Z Y] of each fold: training is the total less the fold.
+        """From the moments of [Z Y] of each fold, which is tested on what all others teach.
 
         The last part is never tested.
         """
-        total = Moments.total(parts)
 
         def problem(moments: Moments) -> LeastSquares:
             return LeastSquares.of(moments, n_outputs, fit_intercept)
 
         pairs, folds = [], []
-        for number, part in enumerate(parts[:-1]):
-            rest = total.subtract(part)
+        for number, (part, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
             if part.weight and rest.weight:
                 # A test row keeps its own mean, with an intercept or without.
                 pairs.append((problem(rest), LeastSquares.of(part, n_outputs)))
                 folds.append(number)
-        return cls(problem(total), pairs, folds)
+        return cls(problem(Moments.total(parts)), pairs, folds)
 
     def coefficients(self, solver: Solver, candidates: list[Any]) -> Iterator[tuple[Array, Array]]:
         """For each fold the coefficients (c, p, q) and intercepts (c, q) of all candidates."""

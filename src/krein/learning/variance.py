@@ -74,6 +74,8 @@ class VarianceConstrained:
         change = np.zeros((3, *coef.shape))
         dP = penalty.derivatives(self.signs)[:, used]
         for output, (gamma, theta) in enumerate(zip(gammas.T, thetas, strict=True)):
+            if not np.isfinite(theta):  # a target that does not vary: nor do the predictions
+                continue
             D = 1 / (sphere.values - theta)
             weights = D @ np.square(gamma)
             steps = [V.T @ (basis.T @ (d * (basis @ (V @ gamma)))) for d in dP]

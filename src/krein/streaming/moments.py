@@ -10,7 +10,7 @@ which also runs backwards: the moments of all rows less those of a fold are thos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,6 +71,22 @@ class Moments:
             queue = [a.merge(b) for a, b in pairs] + ([queue[-1]] if len(queue) % 2 else [])
         return queue[0]
 
+    @classmethod
+    def rests(cls, parts: Sequence[Moments]) -> Iterator[Moments]:
+        """For each part the moments of all others.
+
+        They are merged, not subtracted from the total: beside a part that is much larger than the
+        others, a difference would have none of their digits.
+        """
+        zero = cls.zero(parts[0].width)
+        after = [zero]
+        for part in reversed(parts[1:]):
+            after.append(part.merge(after[-1]))
+        before = zero
+        for part, later in zip(parts, reversed(after), strict=True):
+            yield before.merge(later)
+            before = before.merge(part)
+
     @property
     def width(self) -> int:
         return len(self.mean)
@@ -95,6 +111,8 @@ class Moments:
         d = self.mean - other.mean
         scatter = self.scatter - other.scatter
         scatter -= np.outer(d, (self.weight * other.weight / weight) * d)
+        # What is left of a constant column is rounding, of either sign.
+        np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
         return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
 
     def _check(self, other: Moments) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,9 @@ class ParquetFile(Container):
         with self._opened() as file:
             self._n_rows = int(file.metadata.num_rows)
             schema = file.schema_arrow
-        self.columns, self.target, self.weight = choose_columns(path, schema.names, target, weight)
+        self.columns, self.target, self.weight = choose_columns(
+            path, schema.names, target, weight, _index_columns(schema)
+        )
         single = [str(schema.field(i).type) in ("float", "halffloat") for i in self.columns]
         self.dtype = np.float32 if all(single) else np.float64
         types = _arrow().types
@@ -103,6 +106,13 @@ class ParquetFile(Container):
         y = None if self.target is None else values[next(sides)]
         weight = None if self.weight is None else values[next(sides)]
         return Block(X, y, weight)
+
+
+def _index_columns(schema: Any) -> list[str]:
+    """The columns in which pandas has written the index of its table: no features."""
+    written = (schema.metadata or {}).get(b"pandas")
+    index = json.loads(written).get("index_columns", []) if written else []
+    return [name for name in index if isinstance(name, str) and name in schema.names]
 
 
 def _numpy(column: Any) -> NDArray:

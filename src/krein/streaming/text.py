@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import warnings
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -34,9 +35,10 @@ def damage(path: Path, place: list[str]) -> Iterator[None]:
 
 
 def choose_columns(
-    path: Path, names: list[str], target: Any, weight: Any
+    path: Path, names: list[str], target: Any, weight: Any, besides: Sequence[str] = ()
 ) -> tuple[list[int], int | None, int | None]:
-    """Indices of the features, of y and of the weights."""
+    """Indices of the features, of y and of the weights; columns `besides` are no features."""
+    ours = [j for j, name in enumerate(names) if name not in besides]
 
     def index(role: str, column: Any) -> int:
         if isinstance(column, str) and column in names:
@@ -47,9 +49,10 @@ def choose_columns(
         listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
         raise ValueError(f"{path} has no column {column!r} for {role}: its columns are {listed}.")
 
-    y = None if target is False else index("target", len(names) - 1 if target is None else target)
+    last = ours[-1] if ours else len(names) - 1
+    y = None if target is False else index("target", last if target is None else target)
     w = None if weight is None else index("weight", weight)
-    features = [j for j in range(len(names)) if j not in (y, w)]
+    features = [j for j in ours if j not in (y, w)]
     if not features:
         raise ValueError(f"{path} has no column left for X: y and weights take all of them.")
     return features, y, w
@@ -113,12 +116,19 @@ class TextFile(Container):
             raise ValueError(f"{path} is empty: it has no line with columns.")
         named = isinstance(target, str) or isinstance(weight, str)
         indices = [str(j) for j in range(len(cells[0]))]
-        features = choose_columns(
-            path, indices, *(None if isinstance(role, str) else role for role in (target, weight))
-        )[0]
+        roles = [None if isinstance(role, str) else role for role in (target, weight)]
+        features = choose_columns(path, indices, roles[0], roles[1])[0]
         written = [cells[0][j] for j in features if cells[0][j].strip()]
         # One number in the line makes it data: a bad number there must not pass as a header.
         self.has_header = named or not any(map(_is_number, written))
+        if not self.has_header and len(cells) == 2 and len(indices) > 2 and cells[0] == indices:
+            warnings.warn(
+                f"{path}: its first line, 0, 1, 2, …, is taken for the numbers of the columns, as "
+                "pandas writes them, and not for a row.",
+                UserWarning,
+                stacklevel=4,
+            )
+            self.has_header = True
         names = [cell.strip() for cell in cells[0]] if self.has_header else indices
         self.names = names
         self.columns, self.target, self.weight = choose_columns(path, names, target, weight)
