@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Gaussian, Kernel, Similarity
 from ..proximity import DissimilarityToSimilarity
+from ._plan import FEWEST
 
 # Ranks that are tried, as long as the data have more rows and time is left.
 WIDTHS = (25, 100, 300)
@@ -97,6 +98,13 @@ def _all_maps(
     ranks = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
     ranks = ranks if automatic else [int(n_components)]
     options: dict[str, Any] = {"random_state": seed}
+    # As many similarities as there are landmarks of the widest map.
+    rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
+    if automatic and len(seen) > 1 and n_rows <= FEWEST:
+        # All will be averaged: the simplest one of each view.
+        for view in seen:
+            yield _rows(view, width, landmarks=rule, **options)
+        return
     given, *others = [view for view in seen if view.is_similar]
     for rank in ranks:
         yield Candidate("Nystrom", rank, given.map(Nystrom, rank, **options))
@@ -109,17 +117,20 @@ def _all_maps(
         yield Candidate(view.name, widest, view.map(Nystrom, widest, **whole, **options))
     if not automatic:
         return
-    # As many similarities as there are landmarks of the widest map.
-    rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
     for view in [given, *(view for view in seen if not view.is_similar)]:
-        name = view.name or "similarities"
-        plain, scaled = (
-            view.map(SimilarityFeatures, width, landmarks=rule, scale=scale, **options)
-            for scale in (False, True)
-        )
+        rows = _rows(view, width, landmarks=rule, **options)
+        scaled = _rows(view, width, landmarks=rule, scale=True, **options).features
         shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
-        yield Candidate(name, width, plain)
-        yield Candidate(f"Gaussian of {name}", width, shaped)
+        yield rows
+        yield Candidate(f"Gaussian of {rows.name}", width, shaped)
     if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
         width = 2 * ranks[-1]
         yield Candidate("RandomFourier", width, given.map(RandomFourier, width, **options))
+
+
+def _rows(view: View, width: int, **options: Any) -> Candidate:
+    """The values of a view as features."""
+    name = view.name or "similarities"
+    if view.name and view.is_similar:
+        name = f"rows of {view.name}"
+    return Candidate(name, width, view.map(SimilarityFeatures, width, **options))

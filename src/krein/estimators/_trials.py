@@ -13,6 +13,7 @@ import numpy as np
 
 from ..kernels.custom import BadPairError
 from ._candidates import Candidate
+from ._plan import Plan
 
 # Losses of up to this many times the smallest are good enough to have a say.
 AS_GOOD = 1.5
@@ -100,29 +101,15 @@ class Trials:
     rows : X, y and weights
     n_rows : int
         Distinct ones that count.
-    cv : int, splitter, list of (train, test) or None
-        What each trial is judged by.
-    repeats : int
-        How often each trial is judged, by other folds each time; 0 is once, with maps that are
-        fitted once on all rows.
-    n_models : int
-        How many may be kept.
+    plan : Plan
+        How trials are judged, and which of them are kept.
     seed : int
     """
 
-    def __init__(
-        self,
-        owner: Any,
-        rows: tuple,
-        n_rows: int,
-        cv: Any,
-        repeats: int,
-        n_models: int,
-        seed: int,
-    ):
-        self.owner, self.rows, self.n_rows, self.cv = owner, rows, n_rows, cv
-        self.repeats, self.n_models, self.seed = repeats, n_models, seed
-        self.learners = owner._learners(repeats > 0)
+    def __init__(self, owner: Any, rows: tuple, n_rows: int, plan: Plan, seed: int):
+        self.owner, self.rows, self.n_rows = owner, rows, n_rows
+        self.plan, self.seed = plan, seed
+        self.learners = owner._learners(plan.repeats > 0)
         self.report = Report(owner._criterion)
         self._begin = time.perf_counter()
         self._good: list[Good] = []
@@ -154,7 +141,7 @@ class Trials:
         width = int(np.shape(models[0].coef_)[-1])
         self._good.append(Good(losses, len(self.report.trials), models))
         self._good.sort(key=lambda good: good[:2])
-        del self._good[self.n_models :]
+        del self._good[self.plan.n_models or len(self._good) :]
         self.report.trials.append(
             Trial(name, kind, width, losses[0], spent, "", _penalties(models[0]))
         )
@@ -180,8 +167,13 @@ class Trials:
 
     def _models(self, kind: str, features: Any) -> list[Any]:
         learner, options = self.learners[kind]
-        options = {"features": features, "cv": self.cv, "refit": self.repeats > 0, **options}
-        seeds = [self.seed + i for i in range(max(1, self.repeats))]
+        options = {
+            "features": features,
+            "cv": self.plan.cv,
+            "refit": self.plan.repeats > 0,
+            **options,
+        }
+        seeds = [self.seed + i for i in range(max(1, self.plan.repeats))]
         return [learner(alpha="cv", random_state=seed, **options) for seed in seeds]
 
     def _fit(self, models: list[Any]) -> None:
@@ -190,9 +182,10 @@ class Trials:
                 model.fit(*self.rows)
 
     def _judgement(self) -> str:
-        times = ", three times" if self.repeats > 1 else ""
-        if self.cv is None or isinstance(self.cv, Integral):
-            n_folds = min(int(self.cv or 5), self.n_rows)
+        times = ", three times" if self.plan.repeats > 1 else ""
+        cv = self.plan.cv
+        if cv is None or isinstance(cv, Integral):
+            n_folds = min(int(cv or 5), self.n_rows)
             return f"{n_folds}-fold cross-validation{times}"
         return "cross-validation on the given folds"
 
@@ -200,8 +193,12 @@ class Trials:
         """Complete the report and return the models to average, the best one's first."""
         report = self.report
         best = self._good[0].losses[0]
-        enough = AS_GOOD * best + self.owner._grain(self.n_rows)
-        kept = [good for good in self._good if good.losses[0] <= enough]
+        if self.plan.chooses:
+            enough = AS_GOOD * best + self.owner._grain(self.n_rows)
+            kept = [good for good in self._good if good.losses[0] <= enough]
+        else:  # the last loss is the squared error, which does not hang on a single row
+            enough = AS_GOOD * min(good.losses[-1] for good in self._good)
+            kept = [good for good in self._good if good.losses[-1] <= enough]
         report.averaged = [good.place for good in kept]
         first = report.trials[report.chosen]
         ties = [trial.score for trial in report.trials].count(best) > 1
@@ -215,7 +212,7 @@ class Trials:
             report.reason += f", averaged with {others} nearly as good"
         report.reason += "."
         models = [model for good in kept for model in good.models]
-        return models if self.n_models > 1 else models[:1]
+        return models[:1] if self.plan.n_models == 1 else models
 
 
 def _penalties(model: Any) -> dict[str, float]:

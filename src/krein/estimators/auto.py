@@ -31,6 +31,7 @@ from ._base import _is_stream, scaled_gaussian
 from ._candidates import Candidate, candidates, views
 from ._data import Data, map_rows, survey
 from ._memory import Memory, Remembered
+from ._plan import FEW, Plan
 from ._progress import Progressing, with_callbacks
 from ._targets import decide
 from ._trials import Report, Trial, Trials, speaking_as
@@ -40,14 +41,8 @@ from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegresso
 
 __all__ = ["KreinClassifier", "KreinRegressor", "Report", "Trial"]
 
-# Up to this many rows maps are fitted anew for each fold, and good trials are averaged.
-FEW = 2000
-# Up to this many rows trials are judged three times; up to half of it by ten folds, not five.
-SCARCE = 200
 # So many of the maps that are best for the first learner are tried with the others.
 GOOD_MAPS = 3
-# So many trials are averaged on few rows, where the best one is best by chance.
-AVERAGED = 5
 # The median dissimilarity of objects is that of so many.
 SAMPLED = 300
 # New rows are taken so many at a time: not more than a learner takes, so that all ask for the same.
@@ -125,19 +120,15 @@ class _Auto(Progressing, BaseEstimator):
         X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
         data, sample, n_rows = self._look(X, y, sample_weight)
-        rows, repeats = (X, y, sample_weight), 0
+        rows = X, y, sample_weight
         if isinstance(data.container, InMemory):
             y = data.container.y
             if y is not None and is_classifier(self):
                 y = np.ravel(y)  # a column of labels is one per row
             rows = data.container.X, y, data.container.weight
-            repeats = self._repeats(n_rows)
-        n_models = self.n_models
-        if n_models == "auto":
-            n_models = AVERAGED if repeats else 1
-        cv = self._folds(n_rows)
-        trials = Trials(self, rows, n_rows, cv, repeats, int(n_models), seed)
-        kernel = self._kernel(data, sample, repeats > 0)
+        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
+        trials = Trials(self, rows, n_rows, plan, seed)
+        kernel = self._kernel(data, sample, plan.repeats > 0)
         median = self._median(kernel, data, sample) if self.dissimilarity else None
         seen = views(kernel, n_rows, median)
         maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
@@ -162,7 +153,9 @@ class _Auto(Progressing, BaseEstimator):
         first, *others = trials.learners
         scores = [trials.attempt(first, candidate) for candidate in maps]
         good = [i for i in range(len(maps)) if np.isfinite(scores[i][0])]
-        for i in sorted(good, key=scores.__getitem__)[:GOOD_MAPS]:
+        if trials.plan.chooses:
+            good = sorted(good, key=scores.__getitem__)[:GOOD_MAPS]
+        for i in good:
             for kind in others:
                 trials.attempt(kind, maps[i])
 
@@ -235,22 +228,6 @@ class _Auto(Progressing, BaseEstimator):
     def _pairwise(self) -> bool:
         return bool(Nystrom(self.kernel)._precomputed)
 
-    def _repeats(self, n_rows: int) -> int:
-        """How often a trial is judged, each time by other folds; 0 if there are many rows.
-
-        On few rows maps are fitted anew for each fold, and one division into folds is noise.
-        """
-        if n_rows > FEW:
-            return 0
-        return 3 if n_rows <= SCARCE and isinstance(self.cv, Integral | str | None) else 1
-
-    def _folds(self, n_rows: int) -> Any:
-        """What trials are judged by; where rows are few, a fifth of them less is another task."""
-        if isinstance(self.cv, str):
-            return 10 if n_rows <= SCARCE // 2 else 5
-        # Splits that can be walked once are walked by each trial.
-        return list(self.cv) if hasattr(self.cv, "__next__") else self.cv
-
     def _outputs(self, X: Any, name: str) -> NDArray:
         """The mean of what a method of all that were kept returns."""
         check_is_fitted(self)
@@ -283,9 +260,13 @@ class KreinRegressor(RegressorMixin, _Auto):
     what was tried, what was chosen and why. Ridge is tried on all maps, the other on the three that
     suit ridge best. Of dissimilarities D the maps are made of ``−½ D²``, the similarity of the
     papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself, and a
-    Gaussian of its rows, are tried as features. On up to 2000 rows
-    (a stream of so few is gathered) maps are fitted anew for each fold, and the best few, none with
-    more than 1.5 times the smallest loss, are averaged: the best one is best by chance.
+    Gaussian of its rows, are tried as features.
+
+    On up to 2000 rows (a stream of so few is gathered) maps are fitted anew for each fold, and the
+    best few, none with more than 1.5 times the smallest loss, are averaged: the best one is best by
+    chance. On up to 100 rows nothing is chosen but penalties: all trials with up to 1.5 times the
+    smallest squared error are averaged, of dissimilarities those on the rows of each similarity and
+    of D.
 
     Parameters
     ----------
@@ -299,7 +280,8 @@ class KreinRegressor(RegressorMixin, _Auto):
         Whether the kernel's values, or those of a precomputed matrix, are dissimilarities: zero for
         the same object, larger the less alike two objects are. Then similarities are chosen too.
     n_models : int or "auto", default="auto"
-        How many trials are averaged at most; "auto" is 5 with up to 2000 rows, else 1.
+        How many trials are averaged at most; "auto" is all with up to 100 rows, 5 with up to 2000,
+        else 1.
     max_seconds : float, default=None
         No further trial is begun that is expected to end later.
     max_megabytes : float, default=1024
