@@ -112,6 +112,5 @@ def test_squared_hinge_may_choose_the_penalty():
 
 def test_the_automatic_learner_judges_few_rows_several_times():
     model = KreinClassifier(KERNEL, random_state=0).fit(X, LABELS)
-    assert [model._repeats(n) for n in (len(X), 1000, 3000)] == [3, 1, 0]
     assert model.best_estimator_.refit
     assert {trial.features for trial in model.report_.trials} >= {"Nystrom", "similarities"}

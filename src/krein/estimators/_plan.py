@@ -8,11 +8,11 @@ from typing import Any
 
 # Up to this many rows maps are fitted anew for each fold, and good trials are averaged.
 FEW = 2000
-# Up to this many, one division into folds is noise: trials are judged three times.
+# Up to this many, one division into five folds is noise: trials are judged three times.
 SCARCE = 200
-# Up to this many, a fifth less is another task: ten folds; and nothing can be chosen at all. Where
-# two trials differ in a row or two, the better one by cross-validation is the one whose mistakes
-# are among the rows that it has not seen.
+# Up to this many nothing is chosen but penalties, by ten folds, as a fifth less is another task.
+# Where two trials differ in a row or two, the better one by cross-validation is the one whose
+# mistakes are among the rows that it has not seen.
 FEWEST = 100
 # So many trials are averaged on few rows, where the best one is best by chance.
 AVERAGED = 5
@@ -43,10 +43,10 @@ class Plan:
     def of(cls, cv: Any, n_models: int | str, n_rows: int, in_memory: bool) -> Plan:
         """For so many distinct rows, and what the user wants."""
         numbered = isinstance(cv, Integral | str | None)
-        repeats = 0
-        if in_memory and n_rows <= FEW:
-            repeats = 3 if numbered and n_rows <= SCARCE else 1
+        repeats = int(in_memory and n_rows <= FEW)
         chooses = not repeats or n_rows > FEWEST
+        if chooses and numbered and n_rows <= SCARCE:
+            repeats *= 3
         if isinstance(cv, str):
             cv = 10 if n_rows <= FEWEST else 5
         elif hasattr(cv, "__next__"):

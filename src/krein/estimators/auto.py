@@ -295,7 +295,7 @@ class KreinRegressor(RegressorMixin, _Auto):
     ----------
     best_estimator_ : the best fitted learner
     estimators_ : list
-        All that are averaged, the best one first; with up to 200 rows each trial is fitted and
+        All that are averaged, the best one first; with 101 to 200 rows each trial is fitted and
         judged three times, with other folds.
     report_ : Report
         Printed, a table of all trials and a sentence.
