@@ -347,7 +347,7 @@ def test_an_interrupted_search_keeps_what_was_finished(monkeypatch):
     with pytest.warns(ConvergenceWarning, match="the best of 2 finished trials is kept"):
         model.fit(X, LABELS)
     assert {trial.learner for trial in model.report_.trials} == {"ridge", "VC-LSM"}
-    assert model.score(X, LABELS) > 0.8
+    assert model.score(X, LABELS) > 0.7
 
 
 def test_an_interruption_before_anything_is_finished_leaves_nothing(monkeypatch):

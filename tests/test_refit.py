@@ -110,7 +110,7 @@ def test_squared_hinge_may_choose_the_penalty():
     assert results["chosen"] == np.argmin(results["squared_hinge"])
 
 
-def test_the_automatic_learner_judges_few_rows_several_times():
+def test_the_automatic_learner_refits_on_few_rows():
     model = KreinClassifier(KERNEL, random_state=0).fit(X, LABELS)
     assert model.best_estimator_.refit
     assert {trial.features for trial in model.report_.trials} >= {"Nystrom", "similarities"}

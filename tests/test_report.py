@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from krein import KreinClassifier, KreinRegressor
+from krein.estimators._plan import Plan
 from krein.kernels import DeltaGaussian
 
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(90, 3))
-VALUES = X[:, 0] * X[:, 1] + 0.1 * RNG.normal(size=90)
+X = RNG.normal(size=(120, 3))
+VALUES = X[:, 0] * X[:, 1] + 0.1 * RNG.normal(size=120)
 AUTO = [KreinClassifier, KreinRegressor]
 
 
@@ -49,12 +50,53 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     assert model.best_estimator_.coef_.shape[-1] == best.width
     enough = 1.5 * best.score + (made is KreinClassifier) / len(X)
     assert all(scores[i] <= enough for i in report.averaged)
-    assert len(model.estimators_) == len(report.averaged) * model._repeats(len(X))
+    assert len(model.estimators_) == len(report.averaged) * 3
     others = f"averaged with {len(report.averaged) - 1} other"
     assert (others in report.reason) == (len(report.averaged) > 1)
     name = "decision_function" if made is KreinClassifier else "predict"
     outputs = [getattr(one, name)(X) for one in model.estimators_]
     np.testing.assert_allclose(getattr(model, name)(X), np.mean(outputs, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("made", AUTO)
+def test_of_the_fewest_rows_nothing_is_chosen(made):
+    rows, y = X[:100], _target(made)[:100]
+    model = _make(made).fit(rows, y)
+    report = model.report_
+    kinds = {trial.learner for trial in report.trials}
+    maps = {(trial.features, trial.width) for trial in report.trials}
+    assert len(report.trials) == len(kinds) * len(maps)  # each learner on each map
+    assert len(model.estimators_) == len(report.averaged) > 2
+    squares = [
+        one.cv_results_["squared_error"][one.cv_results_["chosen"]] for one in model.estimators_
+    ]
+    assert max(squares) <= 1.5 * min(squares)
+    assert report.chosen == min(report.averaged, key=lambda i: report.trials[i].score)
+    assert report.reason.startswith(f"Averaged: {len(report.averaged)} of {len(report.trials)} ")
+    assert len(_make(made, n_models=2).fit(rows, y).estimators_) <= 2
+    assert _make(made, n_models=1).fit(rows, y).report_.reason.startswith("Chosen: ")
+
+
+PLANS = {
+    # rows: folds, repeats, models, whether the best ones are kept
+    7: (10, 1, None, False),
+    100: (10, 1, None, False),
+    101: (5, 3, 5, True),
+    200: (5, 3, 5, True),
+    201: (5, 1, 5, True),
+    2000: (5, 1, 5, True),
+    2001: (5, 0, 1, True),
+}
+
+
+@pytest.mark.parametrize("n_rows", PLANS)
+def test_the_plan_depends_on_the_rows(n_rows):
+    assert Plan.of("auto", "auto", n_rows, in_memory=True) == Plan(*PLANS[n_rows])
+    folds, repeats, _, chooses = PLANS[n_rows]
+    assert Plan.of(3, 2, n_rows, in_memory=True) == Plan(3, repeats, 2, chooses)
+    assert Plan.of("auto", "auto", n_rows, in_memory=False) == Plan(folds, 0, 1, True)
+    given = Plan.of(iter([(1, 2)]), "auto", n_rows, in_memory=True)
+    assert (given.cv, given.repeats) == ([(1, 2)], min(repeats, 1))
 
 
 @pytest.mark.parametrize("made", AUTO)

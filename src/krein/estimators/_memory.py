@@ -27,8 +27,11 @@ class Table:
             try:
                 self.values[:, missing] = kernel(X, memory.take(missing))
             except BadPairError as bad:
-                place = int(missing[bad.column])
-                raise BadPairError(bad.name, bad.value, bad.row, place, final=True) from None
+                if X is memory.objects:
+                    pair = bad.row, int(missing[bad.column])
+                    raise BadPairError(bad.name, bad.value, *pair, final=True) from None
+                place = int(np.flatnonzero(columns == missing[bad.column])[0])
+                raise BadPairError(bad.name, bad.value, bad.row, place) from None
             self.done[missing] = True
 
 

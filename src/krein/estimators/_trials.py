@@ -192,27 +192,36 @@ class Trials:
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average, the best one's first."""
         report = self.report
-        best = self._good[0].losses[0]
         if self.plan.chooses:
-            enough = AS_GOOD * best + self.owner._grain(self.n_rows)
+            enough = AS_GOOD * self._good[0].losses[0] + self.owner._grain(self.n_rows)
             kept = [good for good in self._good if good.losses[0] <= enough]
         else:  # the last loss is the squared error, which does not hang on a single row
             enough = AS_GOOD * min(good.losses[-1] for good in self._good)
             kept = [good for good in self._good if good.losses[-1] <= enough]
         report.averaged = [good.place for good in kept]
-        first = report.trials[report.chosen]
-        ties = [trial.score for trial in report.trials].count(best) > 1
-        among = " (of equals the one with the smallest squared error)" if ties else ""
-        report.reason = (
-            f"Chosen: {first}, with the smallest {report.criterion} of {self._judgement()}"
-            f"{among if len(self._good[0].losses) > 1 else ''}"
-        )
-        if len(kept) > 1:
-            others = f"{len(kept) - 1} other{'s' if len(kept) > 2 else ''}"
-            report.reason += f", averaged with {others} nearly as good"
-        report.reason += "."
+        report.reason = self._reason(len(kept))
         models = [model for good in kept for model in good.models]
         return models[:1] if self.plan.n_models == 1 else models
+
+    def _reason(self, n_kept: int) -> str:
+        report, best = self.report, self._good[0]
+        first = report.trials[report.chosen]
+        if not self.plan.chooses and n_kept > 1:
+            return (
+                f"Averaged: {n_kept} of {len(report.trials)} trials, those with up to {AS_GOOD} "
+                f"times the smallest squared error of {self._judgement()}, as so few rows cannot "
+                f"tell them apart. The smallest {report.criterion} of them has {first}."
+            )
+        ties = [trial.score for trial in report.trials].count(first.score) > 1
+        among = " (of equals the one with the smallest squared error)" if ties else ""
+        found = (
+            f"Chosen: {first}, with the smallest {report.criterion} of {self._judgement()}"
+            f"{among if len(best.losses) > 1 else ''}"
+        )
+        if n_kept > 1:
+            others = f"{n_kept - 1} other{'s' if n_kept > 2 else ''}"
+            found += f", averaged with {others} nearly as good"
+        return f"{found}."
 
 
 def _penalties(model: Any) -> dict[str, float]:
