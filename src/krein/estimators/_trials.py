@@ -17,6 +17,8 @@ from ._plan import Plan
 
 # Losses of up to this many times the smallest are good enough to have a say.
 AS_GOOD = 1.5
+# The same of squared errors, which are less of a matter of chance, where nothing is chosen.
+CLOSE = 1.1
 
 
 @dataclass
@@ -196,7 +198,7 @@ class Trials:
             enough = AS_GOOD * self._good[0].losses[0] + self.owner._grain(self.n_rows)
             kept = [good for good in self._good if good.losses[0] <= enough]
         else:  # the last loss is the squared error, which does not hang on a single row
-            enough = AS_GOOD * min(good.losses[-1] for good in self._good)
+            enough = CLOSE * min(good.losses[-1] for good in self._good)
             kept = [good for good in self._good if good.losses[-1] <= enough]
         report.averaged = [good.place for good in kept]
         report.reason = self._reason(len(kept))
@@ -208,7 +210,7 @@ class Trials:
         first = report.trials[report.chosen]
         if not self.plan.chooses and n_kept > 1:
             return (
-                f"Averaged: {n_kept} of {len(report.trials)} trials, those with up to {AS_GOOD} "
+                f"Averaged: {n_kept} of {len(report.trials)} trials, those with up to {CLOSE} "
                 f"times the smallest squared error of {self._judgement()}, as so few rows cannot "
                 f"tell them apart. The smallest {report.criterion} of them has {first}."
             )

@@ -264,7 +264,7 @@ class KreinRegressor(RegressorMixin, _Auto):
 
     On up to 2000 rows (a stream of so few is gathered) maps are fitted anew for each fold, and the
     best few, none with more than 1.5 times the smallest loss, are averaged: the best one is best by
-    chance. On up to 100 rows nothing is chosen but penalties: all trials with up to 1.5 times the
+    chance. On up to 100 rows nothing is chosen but penalties: all trials with up to 1.1 times the
     smallest squared error are averaged, of dissimilarities those on the rows of each similarity and
     of D.
 
