@@ -61,6 +61,8 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
 @pytest.mark.parametrize("made", AUTO)
 def test_of_the_fewest_rows_nothing_is_chosen(made):
     rows, y = X[:100], _target(made)[:100]
+    if made is KreinRegressor:  # so noisy that several trials are close
+        y = y + np.random.default_rng(1).normal(size=100)
     model = _make(made).fit(rows, y)
     report = model.report_
     kinds = {trial.learner for trial in report.trials}

@@ -25,6 +25,8 @@ SHARES = np.geomspace(1e-8, 1, 9)
 REACH = 1e-10, 1e2
 # Standard deviations of the predictions to try, as shares of the targets'.
 RADII = (0.1, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2)
+# A loss of less than this share of the targets' own square is as good as none.
+ROUNDING = 1e-10
 # Candidates of one pass are applied at most this many at a time.
 AT_ONCE = 64
 
@@ -160,7 +162,8 @@ class LeastSquaresLearner(KreinLearner):
             return type(start)(**{**vars(start), **changed})
 
         names = ["alpha", "alpha_neg", "radius"]
-        tiny = 1e-300
+        # What is left of the targets below this is rounding, and no guide to penalties.
+        tiny = ROUNDING * float(problems.whole.square.sum()) or 1.0
 
         def function(logs: Array) -> tuple[float, Array]:
             loss, gradient = problems.loss_and_gradient(solver, settings(np.exp(logs)))
@@ -175,7 +178,8 @@ class LeastSquaresLearner(KreinLearner):
         high = np.where(np.array(free) == "radius", 10.0, REACH[1] * scale)
         values, loss, n = descend(function, np.clip(first, low, high), low, high)
         found = settings(values)
-        self.cv_results_ = as_table([start, found], n_evaluations=n, squared_error=np.exp(loss))
+        lost = max(0.0, float(np.exp(loss)) - tiny)
+        self.cv_results_ = as_table([start, found], n_evaluations=n, squared_error=lost)
         return found
 
     def _also_free(self) -> list[str]:

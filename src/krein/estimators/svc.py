@@ -22,7 +22,7 @@ from ._base import KreinLearner
 from ._data import Data, Survey
 from ._refit import Fold, Scores, refitted
 from ._targets import Classifying
-from .least_squares import REACH, SHARES, as_table, check_penalties, given_penalty
+from .least_squares import REACH, ROUNDING, SHARES, as_table, check_penalties, given_penalty
 
 Array = NDArray[np.floating]
 
@@ -299,7 +299,7 @@ class KreinSVC(Classifying, KreinLearner):
                 gradient = gradient.sum(keepdims=True)
             elif fixed is not None:
                 gradient = gradient[:1]
-            return float(np.log(loss)), gradient / loss
+            return float(np.log(loss + ROUNDING)), gradient / (loss + ROUNDING)
 
         n = 1 if tied or fixed is not None else 2
         low, high = (np.full(n, reach * self._scale) for reach in REACH)
@@ -308,7 +308,7 @@ class KreinSVC(Classifying, KreinLearner):
         self.cv_results_ = {
             **as_table([penalty(np.full(n, start)), found]),
             "n_evaluations": evaluations,
-            "squared_hinge": float(np.exp(loss)),
+            "squared_hinge": max(0.0, float(np.exp(loss)) - ROUNDING),
         }
         return found
 
