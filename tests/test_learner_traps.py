@@ -105,6 +105,15 @@ def test_one_huge_entry_leaves_the_losses_of_explicit_refits():
         assert_allclose(model.cv_results_["squared_error"][i], lost, rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [krein.KreinSVC, krein.KreinRidgeClassifier])
+def test_the_gradient_ends_where_nothing_is_lost(kind, recwarn):
+    rows = 9.0 * LABELS[:, None] + 0.01 * X
+    model = kind(Gaussian(3.0), 4, alpha="gradient", random_state=0).fit(rows, LABELS)
+    assert model.score(rows, LABELS) == 1
+    assert 0 < model.alpha_ < np.inf
+    assert not [w for w in recwarn if w.category is RuntimeWarning]
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced", {0: 1.0, 1: 10.0}])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_refit_judges_by_the_weights_of_classes_too(kind, class_weight):
