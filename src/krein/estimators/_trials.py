@@ -143,7 +143,8 @@ class Trials:
         width = int(np.shape(models[0].coef_)[-1])
         self._good.append(Good(losses, len(self.report.trials), models))
         self._good.sort(key=lambda good: good[:2])
-        del self._good[self.plan.n_models or len(self._good) :]
+        if self.plan.chooses:
+            del self._good[self.plan.n_models :]
         self.report.trials.append(
             Trial(name, kind, width, losses[0], spent, "", _penalties(models[0]))
         )
@@ -199,7 +200,8 @@ class Trials:
             kept = [good for good in self._good if good.losses[0] <= enough]
         else:  # the last loss is the squared error, which does not hang on a single row
             enough = CLOSE * min(good.losses[-1] for good in self._good)
-            kept = [good for good in self._good if good.losses[-1] <= enough]
+            close = [good for good in self._good if good.losses[-1] <= enough]
+            kept = close[: self.plan.n_models]
         report.averaged = [good.place for good in kept]
         report.reason = self._reason(len(kept))
         models = [model for good in kept for model in good.models]
@@ -208,11 +210,15 @@ class Trials:
     def _reason(self, n_kept: int) -> str:
         report, best = self.report, self._good[0]
         first = report.trials[report.chosen]
-        if not self.plan.chooses and n_kept > 1:
+        if not self.plan.chooses:
+            close = f"up to {CLOSE} times the smallest squared error of {self._judgement()}"
+            if n_kept == 1:
+                return (
+                    f"Chosen: {first}, with the smallest {report.criterion} of those with {close}."
+                )
             return (
-                f"Averaged: {n_kept} of {len(report.trials)} trials, those with up to {CLOSE} "
-                f"times the smallest squared error of {self._judgement()}, as so few rows cannot "
-                f"tell them apart. The smallest {report.criterion} of them has {first}."
+                f"Averaged: {n_kept} of {len(report.trials)} trials, of those with {close}, as so "
+                f"few rows cannot tell them apart. The smallest {report.criterion} has {first}."
             )
         ties = [trial.score for trial in report.trials].count(first.score) > 1
         among = " (of equals the one with the smallest squared error)" if ties else ""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .containers import ROWS, Block, Container
 
+# The last one is what zipfile raises where the method of compression is damaged.
 DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, OSError, NotImplementedError)
 
 
@@ -121,6 +122,7 @@ class TextFile(Container):
         written = [cells[0][j] for j in features if cells[0][j].strip()]
         # One number in the line makes it data: a bad number there must not pass as a header.
         self.has_header = named or not any(map(_is_number, written))
+        # Two columns 0, 1 may well be a row.
         if not self.has_header and len(cells) == 2 and len(indices) > 2 and cells[0] == indices:
             warnings.warn(
                 f"{path}: its first line, 0, 1, 2, …, is taken for the numbers of the columns, as "
