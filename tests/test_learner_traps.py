@@ -71,6 +71,15 @@ def test_a_class_of_one_row_leaves_a_judgement(criterion):
     assert model.score(X, y) > 0.9
 
 
+@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("made", REGRESSORS)
+def test_regressors_count_no_errors(made, refit):
+    model = made(KERNEL, criterion="error", refit=refit, **FEW)
+    with pytest.raises(ValueError, match=f"criterion='error'.*{made.__name__} predicts numbers"):
+        model.fit(X, X[:, 0])
+    assert not hasattr(model, "coef_")
+
+
 @pytest.mark.parametrize("alpha", ["cv", "gradient"])
 def test_an_output_that_does_not_vary_outside_a_fold_leaves_a_judgement(alpha, recwarn):
     Y = np.column_stack([VALUES, np.zeros(100)])

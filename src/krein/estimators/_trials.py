@@ -16,8 +16,8 @@ from ._candidates import Candidate
 from ._plan import Plan
 
 # Losses of up to this many times the smallest are good enough to have a say.
-AS_GOOD = 1.5
-# The same of squared errors, which are less of a matter of chance, where nothing is chosen.
+AS_GOOD = 2.0
+# The same of squared errors where nothing is chosen.
 CLOSE = 1.1
 
 
@@ -30,7 +30,10 @@ class Trial:
     features, learner : str
     width : int
     score : float
-        The cross-validated loss of the best penalties.
+        The cross-validated `Report.criterion` of the best penalties.
+    loss : float
+        The loss that trials of its kind are compared by: on few rows the one that the learner
+        minimises, else the score.
     seconds : float
     note : str
         Why it was not finished, if it was not.
@@ -42,6 +45,7 @@ class Trial:
     learner: str
     width: int
     score: float
+    loss: float
     seconds: float
     note: str = ""
     penalties: dict[str, float] = field(default_factory=dict)
@@ -76,21 +80,29 @@ class Report:
         return self.averaged[0]
 
     def __str__(self) -> str:
-        head = f"{'features':<28}{'width':>6}  {'learner':<14}{self.criterion:>16}{'seconds':>9}"
-        lines = [head]
+        columns = {self.criterion: [t.score for t in self.trials]}
+        if any(t.loss != t.score for t in self.trials):
+            columns["loss"] = [t.loss for t in self.trials]
+        names = "".join(f"{name:>15}" for name in columns)
+        lines = [f"{'features':<28}{'width':>6}  {'learner':<13}{names}{'seconds':>9}"]
         for i, t in enumerate(self.trials):
             mark = "*" if i in self.averaged else " "
-            score = f"{t.score:.4g}" if np.isfinite(t.score) else "-"
-            row = f"{t.features:<28}{t.width:>6}  {t.learner:<14}{score:>16}{t.seconds:>9.2f}"
+            found = [values[i] for values in columns.values()]
+            cells = "".join(f"{f'{x:.4g}' if np.isfinite(x) else '-':>15}" for x in found)
+            row = f"{t.features:<28}{t.width:>6}  {t.learner:<13}{cells}{t.seconds:>9.2f}"
             lines.append(f"{row} {mark} {t.note}".rstrip())
         return "\n".join([*lines, self.reason])
 
 
 class Good(NamedTuple):
-    """A trial that may be kept: its losses, its place and its fitted models."""
+    """A trial that may be kept: its losses, its place, its scores and its fitted models.
+
+    Losses are those that trials of its kind are compared by, scores those of all trials.
+    """
 
     losses: tuple[float, ...]
     place: int
+    scores: tuple[float, ...]
     models: list[Any]
 
 
@@ -114,7 +126,8 @@ class Trials:
         self.learners = owner._learners(plan.repeats > 0)
         self.report = Report(owner._criterion)
         self._begin = time.perf_counter()
-        self._good: list[Good] = []
+        # By the names of the losses that they are compared by.
+        self._good: dict[tuple[str, ...], list[Good]] = {}
         self._spent: dict[tuple[str, int], float] = {}
 
     def attempt(self, kind: str, candidate: Candidate) -> tuple[float, ...]:
@@ -135,20 +148,32 @@ class Trials:
                 # The data are good; this map does not suit them, e.g. a kernel without a measure.
                 note = str(error).split(": ")[0]
         if note:
-            self.report.trials.append(Trial(name, kind, width, np.inf, 0.0, note))
+            self.report.trials.append(Trial(name, kind, width, np.inf, np.inf, 0.0, note))
             return (np.inf,)
-        losses = tuple(np.mean([self.owner._losses(model) for model in models], axis=0).tolist())
+        names = self._losses(kind)
+        losses, scores = _mean(models, names), _mean(models, self.owner._criteria)
         spent = time.perf_counter() - begin
         self._spent[candidate.name, candidate.width] = spent
         width = int(np.shape(models[0].coef_)[-1])
-        self._good.append(Good(losses, len(self.report.trials), models))
-        self._good.sort(key=lambda good: good[:2])
-        if self.plan.chooses:
-            del self._good[self.plan.n_models :]
-        self.report.trials.append(
-            Trial(name, kind, width, losses[0], spent, "", _penalties(models[0]))
-        )
+        self._keep(names, Good(losses, len(self.report.trials), scores, models))
+        found = _penalties(models[0])
+        self.report.trials.append(Trial(name, kind, width, scores[0], losses[0], spent, "", found))
         return losses
+
+    def _losses(self, kind: str) -> tuple[str, ...]:
+        """What trials of a kind are compared by: on few rows the loss that tunes its penalties.
+
+        Of few rows hardly any are wrong, and the trial that happens to have one less is not better.
+        """
+        _, options = self.learners[kind]
+        return (options["criterion"],) if "criterion" in options else self.owner._criteria
+
+    def _keep(self, names: tuple[str, ...], trial: Good) -> None:
+        alike = sorted([*self._good.get(names, []), trial], key=lambda good: good[:2])
+        if self.plan.chooses:
+            enough = AS_GOOD * alike[0].losses[0]
+            alike = [good for good in alike if good.losses[0] <= enough][: self.plan.n_models]
+        self._good[names] = alike
 
     @property
     def n_finished(self) -> int:
@@ -194,21 +219,30 @@ class Trials:
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average, the best one's first."""
-        report = self.report
-        if self.plan.chooses:
-            enough = AS_GOOD * self._good[0].losses[0] + self.owner._grain(self.n_rows)
-            kept = [good for good in self._good if good.losses[0] <= enough]
-        else:  # the last loss is the squared error, which does not hang on a single row
-            enough = CLOSE * min(good.losses[-1] for good in self._good)
-            close = [good for good in self._good if good.losses[-1] <= enough]
-            kept = close[: self.plan.n_models]
-        report.averaged = [good.place for good in kept]
-        report.reason = self._reason(len(kept))
+        names, kept = self._chosen() if self.plan.chooses else (self.owner._criteria, self._close())
+        self.report.averaged = [good.place for good in kept]
+        self.report.reason = self._reason(names, len(kept))
         models = [model for good in kept for model in good.models]
         return models[:1] if self.plan.n_models == 1 else models
 
-    def _reason(self, n_kept: int) -> str:
-        report, best = self.report, self._good[0]
+    def _chosen(self) -> tuple[tuple[str, ...], list[Good]]:
+        """The best trials by one loss, and its name: that with the smallest score among them.
+
+        Losses of different names cannot be compared; scores can. Of equals it is the first one, the
+        squared error, whose outputs are less sure of themselves.
+        """
+        return min(self._good.items(), key=lambda item: _smallest(item[1]))
+
+    def _close(self) -> list[Good]:
+        """All trials that are not far behind, those with the smallest score first."""
+        # The last score is the squared error, which does not hang on a single row.
+        found = [good for alike in self._good.values() for good in alike]
+        enough = CLOSE * min(good.scores[-1] for good in found)
+        close = [good for good in found if good.scores[-1] <= enough]
+        return sorted(close, key=lambda good: (good.scores, good.place))[: self.plan.n_models]
+
+    def _reason(self, names: tuple[str, ...], n_kept: int) -> str:
+        report = self.report
         first = report.trials[report.chosen]
         if not self.plan.chooses:
             close = f"up to {CLOSE} times the smallest squared error of {self._judgement()}"
@@ -220,16 +254,39 @@ class Trials:
                 f"Averaged: {n_kept} of {len(report.trials)} trials, of those with {close}, as so "
                 f"few rows cannot tell them apart. The smallest {report.criterion} has {first}."
             )
-        ties = [trial.score for trial in report.trials].count(first.score) > 1
-        among = " (of equals the one with the smallest squared error)" if ties else ""
-        found = (
-            f"Chosen: {first}, with the smallest {report.criterion} of {self._judgement()}"
-            f"{among if len(best.losses) > 1 else ''}"
-        )
+        name, *others = (name.replace("_", " ") for name in names)
+        found = f"Chosen: {first}, with the smallest {name} of {self._judgement()}"
+        if others and [trial.score for trial in report.trials].count(first.score) > 1:
+            found += f" (of equals the one with the smallest {others[0]})"
         if n_kept > 1:
-            others = f"{n_kept - 1} other{'s' if n_kept > 2 else ''}"
-            found += f", averaged with {others} nearly as good"
+            more = f"{n_kept - 1} other{'s' if n_kept > 2 else ''}"
+            found += f", averaged with {more} nearly as good"
+        if len(self._good) > 1:
+            found += f"; {self._compared(names, n_kept)}"
         return f"{found}."
+
+    def _compared(self, names: tuple[str, ...], n_kept: int) -> str:
+        """Why the trials of one loss were preferred to those of another."""
+        whose = "their smallest" if n_kept > 1 else "its"
+        said = f"{whose} {self.report.criterion} is {_smallest(self._good[names]):.4g}"
+        others = (
+            f", that of the best by {key[0].replace('_', ' ')} {_smallest(alike):.4g}"
+            for key, alike in self._good.items()
+            if key != names
+        )
+        return said + "".join(others)
+
+
+def _smallest(trials: list[Good]) -> float:
+    """The smallest score; rounding makes no difference."""
+    return round(min(good.scores[0] for good in trials), 12)
+
+
+def _mean(models: list[Any], names: tuple[str, ...]) -> tuple[float, ...]:
+    """Cross-validated losses of the penalties that learners chose, the mean of all learners."""
+    tables = [model.cv_results_ for model in models]
+    found = [[float(table[name][table["chosen"]]) for name in names] for table in tables]
+    return tuple(np.mean(found, axis=0).tolist())
 
 
 def _penalties(model: Any) -> dict[str, float]:

@@ -90,15 +90,6 @@ class _Auto(Progressing, BaseEstimator):
         """Names, classes and options of the learners to try, on few rows or on many."""
         raise TypeError(f"{type(self).__name__} must define _learners.")
 
-    def _losses(self, learner: Any) -> list[float]:
-        """Cross-validated losses of the penalties that the learner chose; the first one counts."""
-        results = learner.cv_results_
-        return [float(results[name][results["chosen"]]) for name in self._criteria]
-
-    def _grain(self, n_rows: int) -> float:
-        """A difference of losses that is none."""
-        return 0.0
-
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -263,7 +254,7 @@ class KreinRegressor(RegressorMixin, _Auto):
     Gaussian of its rows, are tried as features.
 
     On up to 2000 rows (a stream of so few is gathered) maps are fitted anew for each fold, and the
-    best few, none with more than 1.5 times the smallest loss, are averaged: the best one is best by
+    best few, none with more than twice the smallest loss, are averaged: the best one is best by
     chance. On up to 100 rows nothing is chosen but penalties: all trials with up to 1.1 times the
     smallest squared error are averaged, of dissimilarities those on the rows of each similarity and
     of D.
@@ -280,7 +271,7 @@ class KreinRegressor(RegressorMixin, _Auto):
         Whether the kernel's values, or those of a precomputed matrix, are dissimilarities: zero for
         the same object, larger the less alike two objects are. Then similarities are chosen too.
     n_models : int or "auto", default="auto"
-        How many trials are averaged at most; "auto" is all with up to 100 rows, 5 with up to 2000,
+        How many trials are averaged at most; "auto" is all with up to 100 rows, 4 with up to 2000,
         else 1.
     max_seconds : float, default=None
         No further trial is begun that is expected to end later.
@@ -318,7 +309,9 @@ class KreinClassifier(ClassifierMixin, _Auto):
     """Classification with any kernel, everything chosen by cross-validation.
 
     As `KreinRegressor`, with the squared-hinge machine besides, and judged by the error; equal
-    errors are common, and the squared error decides among them.
+    errors are common, and the squared error decides among them. On up to 2000 rows, where hardly
+    any are wrong, trials are compared by the loss that their learner minimises, and only the best
+    by squared error and the best by squared hinge by their errors.
 
     Parameters
     ----------
@@ -338,13 +331,10 @@ class KreinClassifier(ClassifierMixin, _Auto):
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> model = KreinClassifier(DeltaGaussian(), 20, random_state=0).fit(X, np.hypot(*X.T) > 1)
     >>> print(model.report_.reason)  # doctest: +ELLIPSIS
-    Chosen: ... on Nystrom features of width 20, with the smallest error of 5-fold ...
+    Chosen: ... on Nystrom features of width 20, with the smallest squared ... of 5-fold ...
     """
 
     _criterion, _criteria = "error", ("error", "squared_error")
-
-    def _grain(self, n_rows: int) -> float:
-        return 1 / n_rows
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.

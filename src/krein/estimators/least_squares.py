@@ -96,16 +96,17 @@ class LeastSquaresLearner(KreinLearner):
         candidates = self._candidates(problems.whole)
         by_error = self._criterion == "error" and data is not None
         fitted: list[tuple[Array, Array]] = []
+        scores = None
         if self.refit and self.alpha != "gradient" and data is not None:
             scores = self._refit_scores(candidates, data, seen)
-            losses, errors = scores.losses, scores.errors
+            losses = scores.losses
             # Rows so few that maps are fitted anew do not tell a thousandth apart.
             alike = np.round(losses / (losses.min() or 1.0), 3)
         else:
             found = problems.coefficients(self._solver(), candidates)
             if by_error:  # the coefficients of all folds are needed once more
                 fitted = list(found)
-            losses, errors = problems.losses(fitted if by_error else found), None
+            losses = problems.losses(fitted if by_error else found)
             # In units of the targets' own square, in which rounding is always the same.
             alike = losses / (float(problems.whole.square.sum()) or 1.0)
         results = as_table(candidates, squared_error=losses)
@@ -115,14 +116,14 @@ class LeastSquaresLearner(KreinLearner):
         chosen = best(alike, *careful)
         if self.alpha == "gradient":
             return self._descend(problems, candidates[chosen])
-        if errors is not None and self._classifies:
-            results["error"] = errors
+        if scores is not None and self._classifies:
+            results["error"] = scores.errors
         if by_error:
             assert data is not None
-            if errors is None:
-                errors = results["error"] = self._errors(problems, fitted, data, seen)
+            if scores is None:
+                results["error"] = self._errors(problems, fitted, data, seen)
             # Equal errors are common on small data: the squared error decides among them.
-            chosen = best(errors, alike, *careful)
+            chosen = best(results["error"], alike, *careful)
         self.cv_results_ = {**results, "chosen": chosen}
         return candidates[chosen]
 
@@ -139,9 +140,14 @@ class LeastSquaresLearner(KreinLearner):
 
     @property
     def _criterion(self) -> str:
-        if self.criterion is not None:
-            return str(self.criterion)
-        return "error" if self._classifies else "squared_error"
+        if self.criterion is None:
+            return "error" if self._classifies else "squared_error"
+        if self.criterion == "error" and not self._classifies:
+            raise ValueError(
+                f"criterion='error' counts wrong classes, and {type(self).__name__} predicts "
+                "numbers: leave it out, or use criterion='squared_error'."
+            )
+        return str(self.criterion)
 
     def _descend(self, problems: FoldProblems, start: Penalty) -> Penalty:
         """From the best of the grid along the gradient of the squared error of the folds."""
