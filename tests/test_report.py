@@ -6,8 +6,9 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.metrics import brier_score_loss
 
-from krein import KreinClassifier, KreinRegressor
+from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, KreinSVC, Nystrom
 from krein.estimators._plan import Plan
 from krein.kernels import DeltaGaussian
 
@@ -35,12 +36,12 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     assert {trial.learner for trial in report.trials} == learners
     best = report.trials[report.chosen]
     assert report.reason in text
-    assert report.criterion in report.reason
     chosen = rf"{best.learner} \(alpha = .*\) on {re.escape(best.features)} features of width "
     assert re.search(f"{chosen}{best.width}, with", report.reason)
     assert best.penalties["alpha"] == model.best_estimator_.alpha_
     for trial in report.trials:
-        row = rf"{re.escape(trial.features)} +{trial.width} +{trial.learner} +{trial.score:.4g}"
+        losses = " +".join(re.escape(f"{loss:.4g}") for loss in trial.losses[:2])
+        row = rf"{re.escape(trial.features)} +{trial.width} +{trial.learner} +{losses}"
         assert re.search(row, text)
     widths = {trial.width for trial in report.trials}
     assert widths == {10} if n_components == 10 else len(widths) > 1
@@ -55,32 +56,60 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     np.testing.assert_allclose(getattr(model, name)(X), np.mean(outputs, axis=0), rtol=1e-12)
 
 
+def _best(report, places, name):
+    """The best six of some trials by a loss, none with 1.5 times the smallest."""
+    column = report.criteria.index(name)
+    losses = {i: report.trials[i].losses for i in places}
+    order = sorted(losses, key=lambda i: (losses[i][column], losses[i], i))
+    return [i for i in order if losses[i][column] <= 1.5 * losses[order[0]][column]][:6]
+
+
+def _least_squares(report):
+    places = [i for i, trial in enumerate(report.trials) if trial.learner != "squared hinge"]
+    return _best(report, places, "squared_error")
+
+
 def _expected(report):
-    """The best four by each loss, none with twice the smallest; of losses the one with less wrong.
-
-    Trials are compared by the loss that their learner minimises, errors are counted for both.
-    """
-    found = []
-    for kinds in ({"ridge", "VC-LSM"}, {"squared hinge"}):
-        alike = [i for i, trial in enumerate(report.trials) if trial.learner in kinds]
-        if alike:
-            alike.sort(key=lambda i: (report.trials[i].loss, i))
-            smallest = report.trials[alike[0]].loss
-            found.append([i for i in alike if report.trials[i].loss <= 2 * smallest][:4])
-    return min(found, key=lambda places: round(min(report.trials[i].score for i in places), 9))
+    return _best(report, range(len(report.trials)), report.criteria[0])
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_trials_are_compared_by_their_loss_and_losses_by_errors(seed):
+def _rings(seed, noise):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(210, 2))
-    y = rows[:, 0] * rows[:, 1] + 0.3 * rng.normal(size=210) > 0
-    report = KreinClassifier(DeltaGaussian(), 20, random_state=0).fit(rows, y).report_
+    return rows, np.hypot(*rows.T) + noise * rng.normal(size=210) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_rows_are_judged_by_the_brier_score(seed):
+    report = KreinClassifier(DeltaGaussian(), 20, random_state=0).fit(*_rings(seed, 0.5)).report_
+    assert report.criteria == ("brier", "error", "squared_error")
+    assert all(trial.losses[1] > 0 for trial in report.trials)
     assert report.averaged == _expected(report)
-    said = re.search(r"smallest (.*) of 5.* is (.*), that of .* by (.*) ([\d.]+)\.$", report.reason)
-    assert float(said[2]) <= float(said[4])
-    assert {said[1], said[3]} == {"squared error", "squared hinge"}
-    assert (said[1] == "squared hinge") == (report.trials[report.chosen].learner == said[1])
+    assert "with the smallest Brier score of 5-fold" in report.reason
+
+
+def test_without_an_error_they_are_judged_by_squared_error():
+    rows = np.random.default_rng(0).normal(size=(210, 2))
+    y = rows[:, 0] > 0
+    rows[:, 0] += np.where(y, 3, -3)
+    report = KreinClassifier(DeltaGaussian(9.0, 20.0), 20, random_state=0).fit(rows, y).report_
+    assert any(trial.losses[1] == 0 for trial in report.trials)
+    assert report.averaged == _least_squares(report) != _expected(report)
+    assert "no row that least squares get wrong" in report.reason
+
+
+def test_the_brier_score_is_that_of_clipped_probabilities():
+    X, y = _rings(0, 0.5)
+    folds = [(np.flatnonzero(np.arange(210) % 3 != i), np.arange(i, 210, 3)) for i in range(3)]
+    for made in (KreinRidgeClassifier, KreinSVC):
+        options = {"features": Nystrom(DeltaGaussian(), 210, landmarks="all")}
+        model = made(alphas=[1e-3], alpha_neg="equal", cv=folds, refit=True, **options).fit(X, y)
+        found = np.empty(210)
+        for train, test in folds:
+            one = made(alpha=1e-3, alpha_neg="equal", **options).fit(X[train], y[train])
+            found[test] = np.clip((1 + one.decision_function(X[test])) / 2, 0, 1)
+        expected = brier_score_loss(y, found)
+        np.testing.assert_allclose(model.cv_results_["brier"], [expected], rtol=1e-6)
 
 
 @pytest.mark.parametrize("made", AUTO)
@@ -108,10 +137,10 @@ PLANS = {
     # rows: folds, repeats, models, whether the best ones are kept
     7: (10, 1, None, False),
     100: (10, 1, None, False),
-    101: (5, 3, 4, True),
-    200: (5, 3, 4, True),
-    201: (5, 1, 4, True),
-    2000: (5, 1, 4, True),
+    101: (5, 3, 6, True),
+    200: (5, 3, 6, True),
+    201: (5, 1, 6, True),
+    2000: (5, 1, 6, True),
     2001: (5, 0, 1, True),
 }
 

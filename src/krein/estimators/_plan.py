@@ -15,7 +15,7 @@ SCARCE = 200
 # mistakes are among the rows that it has not seen.
 FEWEST = 100
 # So many trials are averaged on few rows, where the best one is best by chance.
-AVERAGED = 4
+AVERAGED = 6
 
 
 @dataclass(frozen=True)

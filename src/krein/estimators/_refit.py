@@ -93,7 +93,7 @@ class Scores:
     """Errors and losses of candidates, added up over folds."""
 
     def __init__(self, n_candidates: int):
-        self.wrong, self.lost, self.squares = np.zeros((3, n_candidates))
+        self.wrong, self.lost, self.squares, self.clipped = np.zeros((4, n_candidates))
         self.total = 0.0
 
     def add(self, outputs: Array, Y: Array, weight: Array, losses: Array) -> None:
@@ -102,6 +102,7 @@ class Scores:
         self.lost += losses @ weight
         self.wrong += mistakes(outputs, Y) @ weight
         self.squares += np.square(outputs - Y).sum(axis=2) @ weight
+        self.clipped += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
 
     @property
     def errors(self) -> Array:
@@ -110,6 +111,11 @@ class Scores:
     @property
     def squared_errors(self) -> Array:
         return self.squares / (self.total or 1.0)
+
+    @property
+    def brier(self) -> Array:
+        """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
+        return self.clipped / (4 * self.total or 1.0)
 
     @property
     def losses(self) -> Array:

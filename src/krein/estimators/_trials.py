@@ -16,9 +16,11 @@ from ._candidates import Candidate
 from ._plan import Plan
 
 # Losses of up to this many times the smallest are good enough to have a say.
-AS_GOOD = 2.0
+AS_GOOD = 1.5
 # The same of squared errors where nothing is chosen.
 CLOSE = 1.1
+# What losses are called in a report.
+NAMES = {"brier": "Brier score", "error": "error", "squared_error": "squared error"}
 
 
 @dataclass
@@ -29,11 +31,8 @@ class Trial:
     ----------
     features, learner : str
     width : int
-    score : float
-        The cross-validated `Report.criterion` of the best penalties.
-    loss : float
-        The loss that trials of its kind are compared by: on few rows the one that the learner
-        minimises, else the score.
+    losses : tuple of float
+        The cross-validated losses of the best penalties, in the order of `Report.criteria`.
     seconds : float
     note : str
         Why it was not finished, if it was not.
@@ -44,11 +43,15 @@ class Trial:
     features: str
     learner: str
     width: int
-    score: float
-    loss: float
+    losses: tuple[float, ...]
     seconds: float
     note: str = ""
     penalties: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """The first loss; infinite if the trial was not finished."""
+        return self.losses[0]
 
     def __str__(self) -> str:
         penalties = ", ".join(f"{name} = {value:.3g}" for name, value in self.penalties.items())
@@ -66,11 +69,12 @@ class Report:
         The place of the best one.
     averaged : list of int
         The places of all whose outputs are averaged, the best one first.
-    criterion : str
+    criteria : tuple of str
+        Losses by which trials are compared, the first one before the others.
     reason : str
     """
 
-    criterion: str
+    criteria: tuple[str, ...]
     trials: list[Trial] = field(default_factory=list)
     averaged: list[int] = field(default_factory=list)
     reason: str = ""
@@ -80,29 +84,23 @@ class Report:
         return self.averaged[0]
 
     def __str__(self) -> str:
-        columns = {self.criterion: [t.score for t in self.trials]}
-        if any(t.loss != t.score for t in self.trials):
-            columns["loss"] = [t.loss for t in self.trials]
-        names = "".join(f"{name:>15}" for name in columns)
+        names = "".join(f"{NAMES[name]:>15}" for name in self.criteria[:2])
         lines = [f"{'features':<28}{'width':>6}  {'learner':<13}{names}{'seconds':>9}"]
         for i, t in enumerate(self.trials):
             mark = "*" if i in self.averaged else " "
-            found = [values[i] for values in columns.values()]
-            cells = "".join(f"{f'{x:.4g}' if np.isfinite(x) else '-':>15}" for x in found)
-            row = f"{t.features:<28}{t.width:>6}  {t.learner:<13}{cells}{t.seconds:>9.2f}"
+            found = [f"{loss:.4g}" if np.isfinite(loss) else "-" for loss in t.losses[:2]]
+            losses = "".join(f"{loss:>15}" for loss in found)
+            row = f"{t.features:<28}{t.width:>6}  {t.learner:<13}{losses}{t.seconds:>9.2f}"
             lines.append(f"{row} {mark} {t.note}".rstrip())
         return "\n".join([*lines, self.reason])
 
 
 class Good(NamedTuple):
-    """A trial that may be kept: its losses, its place, its scores and its fitted models.
-
-    Losses are those that trials of its kind are compared by, scores those of all trials.
-    """
+    """A trial that may be kept: its losses, its place, its learner and its fitted models."""
 
     losses: tuple[float, ...]
     place: int
-    scores: tuple[float, ...]
+    kind: str
     models: list[Any]
 
 
@@ -124,10 +122,9 @@ class Trials:
         self.owner, self.rows, self.n_rows = owner, rows, n_rows
         self.plan, self.seed = plan, seed
         self.learners = owner._learners(plan.repeats > 0)
-        self.report = Report(owner._criterion)
+        self.report = Report(owner._criteria(plan.repeats > 0))
         self._begin = time.perf_counter()
-        # By the names of the losses that they are compared by.
-        self._good: dict[tuple[str, ...], list[Good]] = {}
+        self._good: list[Good] = []
         self._spent: dict[tuple[str, int], float] = {}
 
     def attempt(self, kind: str, candidate: Candidate) -> tuple[float, ...]:
@@ -148,32 +145,48 @@ class Trials:
                 # The data are good; this map does not suit them, e.g. a kernel without a measure.
                 note = str(error).split(": ")[0]
         if note:
-            self.report.trials.append(Trial(name, kind, width, np.inf, np.inf, 0.0, note))
-            return (np.inf,)
-        names = self._losses(kind)
-        losses, scores = _mean(models, names), _mean(models, self.owner._criteria)
+            none = (np.inf,) * len(self.report.criteria)
+            self.report.trials.append(Trial(name, kind, width, none, 0.0, note))
+            return none
+        losses = _mean(models, self.report.criteria)
         spent = time.perf_counter() - begin
         self._spent[candidate.name, candidate.width] = spent
         width = int(np.shape(models[0].coef_)[-1])
-        self._keep(names, Good(losses, len(self.report.trials), scores, models))
+        self._good.append(Good(losses, len(self.report.trials), kind, models))
+        if self.plan.chooses:
+            useful = {good.place for _, best in self._choices() for good in best}
+            self._good = [good for good in self._good if good.place in useful]
         found = _penalties(models[0])
-        self.report.trials.append(Trial(name, kind, width, scores[0], losses[0], spent, "", found))
+        self.report.trials.append(Trial(name, kind, width, losses, spent, "", found))
         return losses
 
-    def _losses(self, kind: str) -> tuple[str, ...]:
-        """What trials of a kind are compared by: on few rows the loss that tunes its penalties.
+    def _choices(self) -> list[tuple[str, list[Good]]]:
+        """Names of losses, and the best few trials by each.
 
-        Of few rows hardly any are wrong, and the trial that happens to have one less is not better.
+        The first loss decides. The Brier score says who is right and who is sure of it; where no
+        one is wrong it says the latter only. There the squared error comes first, to which outputs
+        beyond ±1 are as bad as those before, of the learners that minimise it.
         """
-        _, options = self.learners[kind]
-        return (options["criterion"],) if "criterion" in options else self.owner._criteria
+        first, *_ = names = self.report.criteria
+        if first != "brier":
+            return [(first, self._best(self._good, first))]
+        plain = [
+            good
+            for good in self._good
+            if self.learners[good.kind][1].get("criterion") == "squared_error"
+        ]
+        least = self._best(plain, "squared_error")
+        error = names.index("error")
+        flawless = any(good.losses[error] == 0 for good in least)
+        found = [("squared_error", least), (first, self._best(self._good, first))]
+        return found if flawless else found[::-1]
 
-    def _keep(self, names: tuple[str, ...], trial: Good) -> None:
-        alike = sorted([*self._good.get(names, []), trial], key=lambda good: good[:2])
-        if self.plan.chooses:
-            enough = AS_GOOD * alike[0].losses[0]
-            alike = [good for good in alike if good.losses[0] <= enough][: self.plan.n_models]
-        self._good[names] = alike
+    def _best(self, trials: list[Good], name: str) -> list[Good]:
+        """The best few by a loss, none far behind the first."""
+        place = self.report.criteria.index(name)
+        order = sorted(trials, key=lambda good: (good.losses[place], good.losses, good.place))
+        close = [g for g in order if g.losses[place] <= AS_GOOD * order[0].losses[place]]
+        return close[: self.plan.n_models]
 
     @property
     def n_finished(self) -> int:
@@ -219,67 +232,41 @@ class Trials:
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average, the best one's first."""
-        names, kept = self._chosen() if self.plan.chooses else (self.owner._criteria, self._close())
+        name, kept = self._choices()[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
-        self.report.reason = self._reason(names, len(kept))
+        self.report.reason = self._reason(name, len(kept))
         models = [model for good in kept for model in good.models]
         return models[:1] if self.plan.n_models == 1 else models
 
-    def _chosen(self) -> tuple[tuple[str, ...], list[Good]]:
-        """The best trials by one loss, and its name: that with the smallest score among them.
+    def _close(self) -> tuple[str, list[Good]]:
+        """All trials that are not far behind, the best one first, and what they are judged by."""
+        place = self.report.criteria.index("squared_error")
+        enough = CLOSE * min(good.losses[place] for good in self._good)
+        close = [good for good in self._good if good.losses[place] <= enough]
+        close.sort(key=lambda good: (good.losses, good.place))
+        return self.report.criteria[0], close[: self.plan.n_models]
 
-        Losses of different names cannot be compared; scores can. Of equals it is the first one, the
-        squared error, whose outputs are less sure of themselves.
-        """
-        return min(self._good.items(), key=lambda item: _smallest(item[1]))
-
-    def _close(self) -> list[Good]:
-        """All trials that are not far behind, those with the smallest score first."""
-        # The last score is the squared error, which does not hang on a single row.
-        found = [good for alike in self._good.values() for good in alike]
-        enough = CLOSE * min(good.scores[-1] for good in found)
-        close = [good for good in found if good.scores[-1] <= enough]
-        return sorted(close, key=lambda good: (good.scores, good.place))[: self.plan.n_models]
-
-    def _reason(self, names: tuple[str, ...], n_kept: int) -> str:
-        report = self.report
-        first = report.trials[report.chosen]
+    def _reason(self, name: str, n_kept: int) -> str:
+        trials, (criterion, *others) = self.report.trials, self.report.criteria
+        first = trials[self.report.chosen]
+        smallest = f"the smallest {NAMES[name]}"
         if not self.plan.chooses:
             close = f"up to {CLOSE} times the smallest squared error of {self._judgement()}"
             if n_kept == 1:
-                return (
-                    f"Chosen: {first}, with the smallest {report.criterion} of those with {close}."
-                )
+                return f"Chosen: {first}, with {smallest} of those with {close}."
             return (
-                f"Averaged: {n_kept} of {len(report.trials)} trials, of those with {close}, as so "
-                f"few rows cannot tell them apart. The smallest {report.criterion} has {first}."
+                f"Averaged: {n_kept} of {len(trials)} trials, of those with {close}, as so few "
+                f"rows cannot tell them apart. {smallest.capitalize()} has {first}."
             )
-        name, *others = (name.replace("_", " ") for name in names)
-        found = f"Chosen: {first}, with the smallest {name} of {self._judgement()}"
-        if others and [trial.score for trial in report.trials].count(first.score) > 1:
-            found += f" (of equals the one with the smallest {others[0]})"
+        found = f"Chosen: {first}, with {smallest} of {self._judgement()}"
+        if name != criterion:
+            found += ", which finds no row that least squares get wrong"
+        elif others and [trial.score for trial in trials].count(first.score) > 1:
+            found += f" (of equals the one with the smallest {NAMES[others[0]]})"
         if n_kept > 1:
             more = f"{n_kept - 1} other{'s' if n_kept > 2 else ''}"
             found += f", averaged with {more} nearly as good"
-        if len(self._good) > 1:
-            found += f"; {self._compared(names, n_kept)}"
         return f"{found}."
-
-    def _compared(self, names: tuple[str, ...], n_kept: int) -> str:
-        """Why the trials of one loss were preferred to those of another."""
-        whose = "their smallest" if n_kept > 1 else "its"
-        said = f"{whose} {self.report.criterion} is {_smallest(self._good[names]):.4g}"
-        others = (
-            f", that of the best by {key[0].replace('_', ' ')} {_smallest(alike):.4g}"
-            for key, alike in self._good.items()
-            if key != names
-        )
-        return said + "".join(others)
-
-
-def _smallest(trials: list[Good]) -> float:
-    """The smallest score; rounding makes no difference."""
-    return round(min(good.scores[0] for good in trials), 12)
 
 
 def _mean(models: list[Any], names: tuple[str, ...]) -> tuple[float, ...]:

@@ -62,8 +62,6 @@ class _Auto(Progressing, BaseEstimator):
         "cv": ["cv_object", StrOptions({"auto"})],
         "random_state": ["random_state", np.random.Generator],
     }
-    _criterion = "squared error"
-    _criteria: tuple[str, ...] = ("squared_error",)
 
     def __init__(
         self,
@@ -89,6 +87,10 @@ class _Auto(Progressing, BaseEstimator):
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         """Names, classes and options of the learners to try, on few rows or on many."""
         raise TypeError(f"{type(self).__name__} must define _learners.")
+
+    def _criteria(self, few: bool) -> tuple[str, ...]:
+        """Losses that trials are compared by, as `cv_results_` names them, the first one first."""
+        return ("squared_error",)
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -254,7 +256,7 @@ class KreinRegressor(RegressorMixin, _Auto):
     Gaussian of its rows, are tried as features.
 
     On up to 2000 rows (a stream of so few is gathered) maps are fitted anew for each fold, and the
-    best few, none with more than twice the smallest loss, are averaged: the best one is best by
+    best few, none with more than 1.5 times the smallest loss, are averaged: the best one is best by
     chance. On up to 100 rows nothing is chosen but penalties: all trials with up to 1.1 times the
     smallest squared error are averaged, of dissimilarities those on the rows of each similarity and
     of D.
@@ -271,7 +273,7 @@ class KreinRegressor(RegressorMixin, _Auto):
         Whether the kernel's values, or those of a precomputed matrix, are dissimilarities: zero for
         the same object, larger the less alike two objects are. Then similarities are chosen too.
     n_models : int or "auto", default="auto"
-        How many trials are averaged at most; "auto" is all with up to 100 rows, 4 with up to 2000,
+        How many trials are averaged at most; "auto" is all with up to 100 rows, 6 with up to 2000,
         else 1.
     max_seconds : float, default=None
         No further trial is begun that is expected to end later.
@@ -309,9 +311,9 @@ class KreinClassifier(ClassifierMixin, _Auto):
     """Classification with any kernel, everything chosen by cross-validation.
 
     As `KreinRegressor`, with the squared-hinge machine besides, and judged by the error; equal
-    errors are common, and the squared error decides among them. On up to 2000 rows, where hardly
-    any are wrong, trials are compared by the loss that their learner minimises, and only the best
-    by squared error and the best by squared hinge by their errors.
+    errors are common, and the squared error decides among them. On up to 2000 rows, of which hardly
+    any are wrong, it is judged by the Brier score, the squared error of the outputs as
+    probabilities; where least squares make no error at all, by the squared error of the outputs.
 
     Parameters
     ----------
@@ -331,10 +333,12 @@ class KreinClassifier(ClassifierMixin, _Auto):
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> model = KreinClassifier(DeltaGaussian(), 20, random_state=0).fit(X, np.hypot(*X.T) > 1)
     >>> print(model.report_.reason)  # doctest: +ELLIPSIS
-    Chosen: ... on Nystrom features of width 20, with the smallest squared ... of 5-fold ...
+    Chosen: ... on Nystrom features of width 20, with the smallest Brier score of 5-fold ...
     """
 
-    _criterion, _criteria = "error", ("error", "squared_error")
+    def _criteria(self, few: bool) -> tuple[str, ...]:
+        # Of few rows hardly any are wrong: the trial that happens to have one less is no better.
+        return ("brier", "error", "squared_error") if few else ("error", "squared_error")
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.

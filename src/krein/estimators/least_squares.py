@@ -117,7 +117,7 @@ class LeastSquaresLearner(KreinLearner):
         if self.alpha == "gradient":
             return self._descend(problems, candidates[chosen])
         if scores is not None and self._classifies:
-            results["error"] = scores.errors
+            results |= {"error": scores.errors, "brier": scores.brier}
         if by_error:
             assert data is not None
             if scores is None:

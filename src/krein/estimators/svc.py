@@ -255,12 +255,12 @@ class KreinSVC(Classifying, KreinLearner):
         )
         negative = bool(np.any(self._signs < 0)) and self.alpha_neg != "equal"
         tried: list[Penalty] = []
-        scores: list[tuple[float, float, float]] = []
+        scores: list[tuple[float, ...]] = []
 
         def attempt(candidates: list[Penalty]) -> Penalty:
             scores.extend(search.scores(candidates))
             tried.extend(candidates)
-            errors, losses, _ = np.array(scores).T
+            errors, losses, *_ = np.array(scores).T
             keys = (losses,) if self.criterion == "squared_hinge" else (errors, losses)
             return tried[best(*keys)]
 
@@ -275,10 +275,8 @@ class KreinSVC(Classifying, KreinLearner):
             found = attempt([Penalty(a, a) for a in alphas])
             if negative:
                 found = attempt([Penalty(found.alpha, found.alpha * r) for r in RATIOS])
-        errors, losses, squares = np.array(scores).T
-        self.cv_results_ = as_table(
-            tried, error=errors, squared_hinge=losses, squared_error=squares
-        )
+        names = ("error", "squared_hinge", "squared_error", "brier")
+        self.cv_results_ = as_table(tried, **dict(zip(names, np.array(scores).T, strict=True)))
         self.cv_results_["chosen"] = tried.index(found)
         return found
 
@@ -343,14 +341,15 @@ class _Search:
             if len(test) and weight.sum() > 0:
                 yield fold, weight, test
 
-    def scores(self, candidates: list[Penalty]) -> list[tuple[float, float, float]]:
-        """Error, squared hinge and squared error of each candidate on the rows left out."""
+    def scores(self, candidates: list[Penalty]) -> list[tuple[float, ...]]:
+        """Error, squared hinge, squared error and Brier score of each, on the rows left out."""
         scores = Scores(len(candidates))
         judged = self._refitted if self.folds else self._once
         for found, Y, weight in judged(candidates):
             slack = np.maximum(0, 1 - Y * found)
             scores.add(found, Y, weight, np.square(slack).sum(axis=2))
-        return list(zip(scores.errors, scores.losses, scores.squared_errors, strict=True))
+        columns = scores.errors, scores.losses, scores.squared_errors, scores.brier
+        return list(zip(*columns, strict=True))
 
     def _once(self, candidates: list[Penalty]) -> Iterator[tuple[Array, Array, Array]]:
         """Outputs (c, n, q), targets and weights of each fold; the map has seen all rows."""
