@@ -224,6 +224,7 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
     alpha_, alpha_neg_ : float
     features_ : the fitted map
     cv_results_ : dict
+        As of `KreinRidge`, and with refit=True the "error" and the "brier" score of what was tried.
 
     Examples
     --------
