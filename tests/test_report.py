@@ -129,6 +129,8 @@ def test_of_the_fewest_rows_nothing_is_chosen(made):
     assert max(squares) <= 1.1 * min(squares)
     assert report.chosen == min(report.averaged, key=lambda i: report.trials[i].score)
     assert report.reason.startswith(f"Averaged: {len(report.averaged)} of {len(report.trials)} ")
+    loss = "Brier score" if made is KreinClassifier else "squared error"
+    assert f"The smallest {loss} has {report.trials[report.chosen]}." in report.reason
     assert len(_make(made, n_models=2).fit(rows, y).estimators_) <= 2
     assert _make(made, n_models=1).fit(rows, y).report_.reason.startswith("Chosen: ")
 

@@ -51,7 +51,7 @@ def no_numba(monkeypatch):
     ("n", "d", "N"),
     [(1, 1, 1), (1, 5, 7), (3, 2, 1), (5, 3, 17), (63, 4, 255), (65, 54, 256), (130, 9, 257),
      (2049, 5, 31), (2500, 54, 300)],
-)  # fmt: skip
+)  # fmt: skip  # a case a line hides which edges they are
 def test_definition(rng, n, d, N, dtype):
     X, W, a, b = draw(rng, n, d, N, dtype)
     for phases in (None, b):

@@ -249,16 +249,16 @@ class Trials:
     def _reason(self, name: str, n_kept: int) -> str:
         trials, (criterion, *others) = self.report.trials, self.report.criteria
         first = trials[self.report.chosen]
-        smallest = f"the smallest {NAMES[name]}"
+        smallest = f"smallest {NAMES[name]}"
         if not self.plan.chooses:
             close = f"up to {CLOSE} times the smallest squared error of {self._judgement()}"
             if n_kept == 1:
-                return f"Chosen: {first}, with {smallest} of those with {close}."
+                return f"Chosen: {first}, with the {smallest} of those with {close}."
             return (
                 f"Averaged: {n_kept} of {len(trials)} trials, of those with {close}, as so few "
-                f"rows cannot tell them apart. {smallest.capitalize()} has {first}."
+                f"rows cannot tell them apart. The {smallest} has {first}."
             )
-        found = f"Chosen: {first}, with {smallest} of {self._judgement()}"
+        found = f"Chosen: {first}, with the {smallest} of {self._judgement()}"
         if name != criterion:
             found += ", which finds no row that least squares get wrong"
         elif others and [trial.score for trial in trials].count(first.score) > 1:
