@@ -22,6 +22,9 @@ from krein.kernels import (
 )
 from krein.testing import check_feature_map
 
+# The published cores do explode, and say so.
+pytestmark = pytest.mark.filterwarnings("ignore:Nystrom explodes on rows:UserWarning")
+
 ONE_WAY = [ShiftGaussian(1.0, 0.4), SinhGaussian(1.0, 0.3)]
 
 
@@ -33,6 +36,11 @@ def _cut(K, k, symmetric=True):
         return (U[:, top] * values[top]) @ U[:, top].T
     U, values, Vt = np.linalg.svd(K)
     return (U[:, :k] * values[:k]) @ Vt[:k]
+
+
+def _main_directions(C, k):
+    Q, singular, _ = np.linalg.svd(C, full_matrices=False)
+    return Q[:, singular > 0.1 * singular[k - 1]]
 
 
 def _best(K, k):
@@ -94,14 +102,14 @@ def test_the_form_has_the_signs_of_the_eigenvalues(rng, kernel):
 
 @pytest.mark.parametrize("kernel", SYMMETRIC + ONE_WAY, ids=_name)
 def test_the_sketched_core_is_the_least_squares_fit_cut_to_its_rank(rng, kernel):
-    # With n ≤ 4 m all rows are in the second sample: K̃ = P_C K P_R, cut.
+    # With n ≤ 6 m all rows are in the second sample: K̃ = P_C K P_R, cut; the projections leave out
+    # directions that are small against those that the rank needs.
     X = rng.standard_normal((80, 3))
     K = kernel(X)
     features = Nystrom(kernel, 8, n_landmarks=20, random_state=0, landmarks="uniform").fit(X)
     chosen = features.component_indices_
     assert len(chosen) == 20
-    Q, _ = np.linalg.qr(K[:, chosen])
-    P, _ = np.linalg.qr(K[chosen].T)
+    Q, P = (_main_directions(C, 8) for C in (K[:, chosen], K[chosen].T))
     expected = _cut(Q @ (Q.T @ K @ P) @ P.T, 8, kernel.is_symmetric)
     assert _relative(features.approximate_kernel(X), expected) < 1e-8
 
@@ -186,7 +194,7 @@ def test_on_a_positive_definite_kernel_scikit_learns_nystroem_is_the_published_c
 # --- the contract of a feature map ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "kmeans++", "all"])
+@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "two-round", "kmeans++", "all"])
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("kernel", SYMMETRIC, ids=_name)
 def test_symmetric_kernels_keep_the_contract(rng, kernel, core, landmarks):
@@ -197,7 +205,7 @@ def test_symmetric_kernels_keep_the_contract(rng, kernel, core, landmarks):
     assert len(features.get_feature_names_out()) == 8
 
 
-@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "kmeans++", "all"])
+@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "two-round", "kmeans++", "all"])
 @pytest.mark.parametrize("kernel", ONE_WAY, ids=_name)
 def test_one_way_kernels_have_two_maps_and_no_form(rng, kernel, landmarks):
     X, Y = rng.standard_normal((70, 3)), rng.standard_normal((6, 3))

@@ -165,7 +165,9 @@ def test_other_objects_go_through_pipelines_and_grid_search(name):
 # --- bad input -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "kmeans++", "recursive", "all"])
+@pytest.mark.parametrize(
+    "landmarks", ["uniform", "leverage", "two-round", "kmeans++", "recursive", "all"]
+)
 @pytest.mark.parametrize("core", CORES)
 def test_a_zero_kernel_is_refused_and_nothing_is_fitted(rng, landmarks, core):
     features = Nystrom(0.0 * Gaussian(), 3, landmarks=landmarks, core=core)

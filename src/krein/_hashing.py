@@ -225,9 +225,11 @@ class Draws:
         _, rows, inverse = np.unique(self.hashes, return_index=True, return_inverse=True)
         return rows, inverse
 
-    def others(self, chosen: NDArray, n: int, salt: int) -> NDArray[np.intp]:
+    def others(
+        self, chosen: NDArray, n: int, salt: int, weights: NDArray | None = None
+    ) -> NDArray[np.intp]:
         """The n rows that ring first and are none of `chosen`."""
-        candidates = self.first(n + len(chosen), salt)
+        candidates = self.first(n + len(chosen), salt, weights)
         if not self.merge:
             return candidates[~np.isin(candidates, chosen)][:n]
         return candidates[~np.isin(self.hashes[candidates], self.hashes[chosen])][:n]

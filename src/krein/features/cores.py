@@ -23,6 +23,8 @@ STRIP = 64
 SQUARE_RESOLUTION = 1e-4
 # A triangle with a worse condition number has no digits to spare.
 RESOLUTION = 1e-10
+# Singular values of k(S, Z) below this share of the last one that the rank needs are dropped.
+SPARE = 0.1
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,12 @@ class Core:
         """The same core with triangular maps, if it is positive definite and of full rank.
 
         ``left = T O`` with T lower triangular and O orthogonal: ``k(x, Z) T`` has the same
-        products, at half the cost.
+        products, at half the cost. The maps of a kernel that is not symmetric differ, and its
+        singular values are positive whatever the kernel: such a core stays as it is.
         """
         m, rank = self.left.shape
-        if rank < max(m, STRIP) or np.any(self.values < 0):
+        definite = np.array_equal(self.left, self.right)
+        if rank < max(m, STRIP) or not definite:
             return self
         T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
         return Core(T, T, self.values)
@@ -111,6 +115,10 @@ def sketched_core(
     the rank wanted. For a positive definite kernel this hardly differs from K_ZZ⁻¹; for an
     indefinite one K_ZZ may be nearly singular where K is not, and this core does not care.
 
+    Directions of C that are far below those that the rank needs hold little of k(S, S), but the
+    map divides by their singular values, and a new row that has a larger share of them than S
+    explodes. They are dropped: see `_range`.
+
     Parameters
     ----------
     source : Source
@@ -123,16 +131,19 @@ def sketched_core(
     """
     m = len(landmarks)
     K = source.values(sample, sample)
-    Q1, inverse1 = _range(K[:, :m], tol)
-    Q2, inverse2 = (Q1, inverse1) if source.is_symmetric else _range(K[:m].T, tol)
+    Q1, inverse1 = _range(K[:, :m], rank, tol)
+    Q2, inverse2 = (Q1, inverse1) if source.is_symmetric else _range(K[:m].T, rank, tol)
     inner = Q1.T @ K @ Q2
     whole = source.is_symmetric and rank == m == len(inner)
     if whole and (root := _positive_root(inner, tol)) is not None:
-        return Core(inverse1 @ root[0], inverse1 @ root[0], root[1])
+        left = inverse1 @ root[0]
+        return Core(left, left, root[1])
     U, values, V = factorise(inner, source.is_symmetric, rank, tol)
     scale = np.abs(values) ** 0.5
-    signs = np.where(values < 0, -1.0, 1.0)
-    return Core(inverse1 @ U * scale, inverse2 @ V * (scale * signs), values)
+    left = inverse1 @ U * scale
+    if source.is_symmetric:
+        return Core(left, left * np.where(values < 0, -1.0, 1.0), values)
+    return Core(left, inverse2 @ V * scale, values)
 
 
 def _positive_root(
@@ -147,20 +158,35 @@ def _positive_root(
     return (L, values) if values[-1] > max(tol, RESOLUTION) * values[0] else None
 
 
-def _range(C: NDArray, tol: float) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Orthonormal Q and B with ``C B = Q``: its range, small singular values dropped.
+def _range(C: NDArray, rank: int, tol: float) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Orthonormal Q and B with ``C B = Q``: the range of C, small singular values dropped.
 
-    Where C is well conditioned, ``C = Q R`` is enough; elsewhere the SVD says what is small.
+    Singular values are kept above ``max(tol · σ₁, SPARE · σ_rank)``. With as many components as
+    landmarks there are no directions to spare, and only `tol` cuts.
     """
+    spare = rank < C.shape[1]
     with one_blas_thread():
-        if len(C) >= 2 * C.shape[1] and (found := _by_cholesky(C)) is not None:
+        if not spare and (found := _well_conditioned(C, tol)) is not None:
             return found
         Q, R = np.linalg.qr(C)
-        if len(R) and dtrcon(R, norm="1", uplo="U")[0] > len(R) * max(tol, RESOLUTION):
-            return Q, solve_triangular(R, np.eye(len(R)))
-        Q, singular, Vt = np.linalg.svd(C, full_matrices=False)
-    keep = singular > tol * singular.max(initial=0)
-    return Q[:, keep], Vt[keep].T / singular[keep]
+        U, singular, Vt = np.linalg.svd(R)
+    least = tol * singular.max(initial=0)
+    if spare:
+        least = max(least, SPARE * singular[rank - 1])
+    keep = singular > least
+    return Q @ U[:, keep], Vt[keep].T / singular[keep]
+
+
+def _well_conditioned(
+    C: NDArray, tol: float
+) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
+    """The same from ``C = Q R``, which is enough where no singular value is small; else None."""
+    if len(C) >= 2 * C.shape[1] and (found := _by_cholesky(C)) is not None:
+        return found
+    Q, R = np.linalg.qr(C)
+    if not len(R) or dtrcon(R, norm="1", uplo="U")[0] <= len(R) * max(tol, RESOLUTION):
+        return None
+    return Q, solve_triangular(R, np.eye(len(R)))
 
 
 def _by_cholesky(C: NDArray) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
@@ -185,7 +211,7 @@ def one_shot_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> 
     """
     inner = direct_core(source, landmarks, len(landmarks), tol)
     gram = np.zeros((inner.left.shape[1],) * 2)
-    for _, block in source.blocks(landmarks):
+    for block in source.blocks(landmarks):
         L = block @ inner.left
         gram += L.T @ L
     squares, B = np.linalg.eigh(gram)
@@ -208,7 +234,7 @@ def squared_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> C
     if not source.is_symmetric:
         raise ValueError("core='squared' needs a symmetric kernel: use core='sketch'.")
     gram = np.zeros((len(landmarks),) * 2)
-    for _, block in source.blocks(landmarks):
+    for block in source.blocks(landmarks):
         gram += block.T @ block
     U, values, _ = factorise(source.values(landmarks, landmarks), True, len(landmarks), tol)
     inverse = (U / values) @ U.T

@@ -15,19 +15,28 @@ from .._hashing import Draws
 from ..streaming.moments import MomentsSum
 from .cores import Core, sketched_core
 from .forward import as_columns, forward_selection
+from .scores import row_scores
 from .source import Source
 
 # Salts: each use of randomness has clocks of its own.
-UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS = range(1, 6)
-CENTERS = 6  # and all above, one for each centre
-# Rows of the least-squares sample per landmark.
-SAMPLE_RATIO = 4
+UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS, HELD, RESIDUALS = range(1, 8)
+CENTERS = 8  # and all above, one for each centre
 # k-means++ looks for its centres among this many rows per landmark.
 CANDIDATES = 20
 # Forward selection looks at this many rows per landmark, and, unless two for each landmark are
 # more, for the landmarks among this many rows.
 JUDGES = 20
 MOST_CANDIDATES = 4096
+
+
+def sample_size(n_landmarks: int) -> int:
+    """Rows of the least-squares sample, the landmarks included.
+
+    The error of the fitted core falls with the number of rows per landmark, and the cost grows
+    with its square: 750 rows beside the landmarks, but not more than five for each of them, and not
+    fewer than there are landmarks.
+    """
+    return n_landmarks + max(n_landmarks, min(5 * n_landmarks, 750))
 
 
 def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
@@ -59,37 +68,64 @@ class All(LandmarkRule):
         return np.sort(draws.first(len(source), UNIFORM))
 
 
-class _Sketched(LandmarkRule):
-    """A rule that first builds a smaller map on uniform landmarks (paper §2.3).
+def fitted_core(source: Source, landmarks: NDArray[np.intp], draws: Draws) -> Core:
+    """A core of half as many directions as landmarks, the largest in magnitude."""
+    sample = extended(draws, landmarks, sample_size(len(landmarks)))
+    return sketched_core(source, landmarks, sample, max(1, len(landmarks) // 2), 1e-10)
 
-    The sketch has half as many landmarks as are wanted, its eigenvectors are fitted on four times
-    as many rows, and half of them, the largest in magnitude, are used.
+
+def _shares(weights: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Weights of sum 1 with a floor: a row with score 0 on a sketch is not impossible."""
+    total = weights.sum()
+    floor = 1e-3 / len(weights)
+    return weights / total + floor if total > 0 else np.full(len(weights), floor)
+
+
+class Leverage(LandmarkRule):
+    """Approximate leverage scores (scalable Kreĭn paper, §2.3).
+
+    A map on half as many uniform landmarks as are wanted is fitted first; landmarks are drawn in
+    proportion to ``ℓ(x) = ‖ũ(x)‖²`` with its eigenvectors ũ. The scores know nothing of rows that
+    the sketch does not represent: see `TwoRound`.
     """
 
-    def _sketch(self, source: Source, n: int, draws: Draws) -> tuple[NDArray[np.intp], Core]:
-        size = max(1, n // 2)
-        landmarks = draws.first(size, SKETCH)
-        sample = extended(draws, landmarks, SAMPLE_RATIO * size)
-        return landmarks, sketched_core(source, landmarks, sample, max(1, size // 2), 1e-10)
+    def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
+        sketch = draws.first(max(1, n // 2), SKETCH)
+        core = fitted_core(source, sketch, draws)
+        scores = row_scores(source, sketch, core, sketch[:0])
+        return draws.first(n, SCORES, _shares(scores.leverage))
 
 
-class Leverage(_Sketched):
-    """Approximate leverage scores: ``ℓ(x) = ‖ũ(x)‖²`` with the sketch's eigenvectors ũ."""
+class TwoRound(LandmarkRule):
+    """Half of the landmarks by leverage and residual, the other half by what these leave over.
+
+    First, a map on uniform landmarks is judged on uniform probe rows. The first half of the
+    landmarks is drawn with chances that are the mean of the leverage scores' and of the residuals'
+    shares; a map on them is fitted, and the second half is drawn in proportion to its residuals
+    (see `Scores`). So rows are found that leverage misses: those with large k(x, x), whose values
+    against a uniform sketch are nothing special.
+    """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        landmarks, core = self._sketch(source, n, draws)
-        if not len(core.values):
+        if n >= len(draws.kinds[0]):
             return draws.first(n, UNIFORM)
-        # left = vectors · |Λ|^½; dividing the values out leaves the orthonormal vectors.
-        vectors = core.left / np.abs(core.values) ** 0.5
-        scores = np.empty(len(source))
-        for rows, block in source.blocks(landmarks):
-            scores[rows] = np.square(block @ vectors).sum(axis=1)
-        # A thousandth of the mean for all: a row with score 0 on the sketch is not impossible.
-        return draws.first(n, SCORES, scores + 1e-3 * scores.mean())
+        # The uniform rows serve both rounds, so that their columns are computed once.
+        uniform = draws.first(max(2, n // 2), SKETCH)
+        size = -(-2 * len(uniform) // 3)
+        core = fitted_core(source, uniform[:size], draws)
+        scores = row_scores(source, uniform[:size], core, uniform[size:])
+        first = (_shares(scores.leverage) + _shares(scores.residual)) / 2
+        chosen = draws.first(-(-n // 2), SCORES, first)
+        if len(chosen) >= n:
+            return chosen
+        core = fitted_core(source, chosen, draws)
+        probes = uniform[~np.isin(uniform, chosen)]
+        scores = row_scores(source, chosen, core, probes)
+        second = draws.others(chosen, n - len(chosen), RESIDUALS, _shares(scores.residual))
+        return np.concatenate([chosen, second])
 
 
-class KMeansPlusPlus(_Sketched):
+class KMeansPlusPlus(LandmarkRule):
     """k-means++ in the sketch's flipped feature space, where distances exist.
 
     Centres are looked for among 20 uniformly drawn candidates per landmark, each chosen with a
@@ -97,7 +133,8 @@ class KMeansPlusPlus(_Sketched):
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        landmarks, core = self._sketch(source, n, draws)
+        landmarks = draws.first(max(1, n // 2), SKETCH)
+        core = fitted_core(source, landmarks, draws)
         candidates = draws.first(CANDIDATES * n, UNIFORM)
         if not len(core.values) or len(candidates) <= n:
             return candidates[:n]
@@ -145,7 +182,7 @@ class Recursive(LandmarkRule):
         values = np.linalg.eigvalsh(K)[::-1]
         ridge = max(float(values[len(values) // 2 :].sum()) / n, 1e-10 * float(values[0]))
         inner = np.linalg.inv(K + ridge * np.eye(len(K)))
-        diagonal = source_diagonal(source, rows)
+        diagonal = source.diagonal(rows)
         kept = np.empty(len(rows))
         for part in row_blocks(len(rows), 8 * len(landmarks), 8 * BLOCK_BYTES):
             C = source.values(rows[part], landmarks)
@@ -250,16 +287,10 @@ class Supervised(LandmarkRule):
         return scatter[:m, :m], scatter[:m, m:]
 
 
-def source_diagonal(source: Source, rows: NDArray) -> NDArray[np.floating]:
-    """k(x, x) for some rows."""
-    if source.precomputed:
-        return np.asarray(source.X[rows, rows], dtype=float)
-    return np.asarray(source.kernel.diag(source.take(rows)), dtype=float)
-
-
 RULES: dict[str, type[LandmarkRule]] = {
     "uniform": Uniform,
     "leverage": Leverage,
+    "two-round": TwoRound,
     "kmeans++": KMeansPlusPlus,
     "recursive": Recursive,
     "supervised": Supervised,

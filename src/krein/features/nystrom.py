@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,8 @@ from .._hashing import as_key
 from .._threads import one_blas_thread, over_blocks
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
-from ..kernels.base import _len
+from ..kernels.base import _len, _take
+from ..kernels.values import check_values
 from .base import FeatureMap
 from .cores import (
     Core,
@@ -29,11 +30,17 @@ from .cores import (
     squared_core,
     strips,
 )
-from .landmarks import RULES, SAMPLE_RATIO, LandmarkRule, extended
+from .landmarks import HELD, RULES, LandmarkRule, extended, sample_size
 from .source import Source, kernel_values
 
 # A block of kernel values that stays in the cache between the kernel and the product.
 BLOCK_BYTES = 2 * 2**20
+# Most landmarks beyond the rank: the cost of a fit grows with their cube.
+MOST_SPARE = 300
+# Rows that `fit` holds out to see whether the map explodes on rows that it has not seen, and how
+# far beyond the kernel's own values its values may be.
+N_HELD = 64
+EXPLODED = 2.0
 
 
 class Nystrom(FeatureMap):
@@ -52,12 +59,15 @@ class Nystrom(FeatureMap):
         landmarks alone (``component_indices_``).
     n_components : int, default=100
         Rank; fewer columns are returned if the kernel has fewer directions on the landmarks.
-    landmarks : str, LandmarkRule, array-like or callable, default="leverage"
-        "uniform", "leverage", "kmeans++", "recursive" (positive definite kernels), "supervised"
-        (the rows that tell most about y, by forward selection), "all"; or indices of rows, objects,
-        or ``f(X, n_landmarks)`` that returns either.
+    landmarks : str, LandmarkRule, array-like or callable, default="two-round"
+        "two-round" (half by leverage and residual, half by the residual of a map on the first
+        half), "uniform", "leverage", "kmeans++", "recursive" (positive definite kernels),
+        "supervised" (the rows that tell most about y, by forward selection), "all"; or indices of
+        rows, objects, or ``f(X, n_landmarks)`` that returns either.
     n_landmarks : int, default=None
-        None means 3 · n_components.
+        None means 3 · n_components, but at most 300 more than n_components. With no more landmarks
+        than components the core has no directions to spare and may explode on new rows; `fit`
+        warns if it does so on rows that it held out.
     core : {"sketch", "truncated", "inverse", "squared"}, default="sketch"
         "sketch" fits the core by least squares on a second sample of rows; "truncated" inverts
         K_ZZ cut to the rank; "inverse" is the published method, K_ZZ⁻¹, with the one-shot
@@ -121,7 +131,7 @@ class Nystrom(FeatureMap):
         kernel: Kernel | str | None = None,
         n_components: int = 100,
         *,
-        landmarks: str | LandmarkRule | ArrayLike | Callable = "leverage",
+        landmarks: str | LandmarkRule | ArrayLike | Callable = "two-round",
         n_landmarks: int | None = None,
         core: str = "sketch",
         tol: float = 1e-10,
@@ -176,6 +186,39 @@ class Nystrom(FeatureMap):
 
     # --- fit ------------------------------------------------------------------------------------
 
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Choose the landmarks and fit the core.
+
+        Parameters
+        ----------
+        X : the training data
+            A matrix, a sequence of objects, or, with a precomputed kernel, the square matrix of
+            all values.
+        y : array-like of shape (n,) or (n, k), default=None
+            Targets, for ``landmarks="supervised"``.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(X, y)
+        del self._source  # and the values that it remembers
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray:
+        """Fit, and map the training data; values that `fit` computed are not computed again."""
+        super().fit(X, y)
+        source, indices = self._source
+        del self._source
+        if source.pairs is None:
+            return self.transform(X)
+        start = len(source) - _len(X)  # landmarks that were given as objects stand before X
+
+        def values(rows: slice) -> NDArray:
+            return source.values(np.arange(start + rows.start, start + rows.stop), indices)
+
+        return self._project(X, self._left, values)
+
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.__dict__.pop("form_", None)  # of an earlier fit with a symmetric kernel
         source = Source(self.kernel_, X, self.n_jobs, y)
@@ -190,7 +233,8 @@ class Nystrom(FeatureMap):
             )
         key = as_key(rng)
         source, indices, inside = self._choose(source, wanted, key)
-        core = self._fit_core(source, indices, key).triangular()
+        sample = self._sample(source, indices, key)
+        core = self._fit_core(source, indices, sample).triangular()
         if not len(core.values):
             raise ValueError(
                 f"{source.kernel!r} is zero on all {len(indices)} landmarks (n_samples = "
@@ -203,10 +247,12 @@ class Nystrom(FeatureMap):
         self._left, self._right = core.left, core.right
         if source.is_symmetric:
             self.form_ = Signature(core.signs)
+        self._largest = self._check_held_out(source, indices, sample, core, key)
+        self._source = source, indices
 
     def _wanted(self) -> int:
         """How many landmarks are asked for."""
-        return self.n_landmarks or 3 * self.n_components
+        return self.n_landmarks or self.n_components + min(2 * self.n_components, MOST_SPARE)
 
     def _choose(
         self, source: Source, wanted: int, key: int
@@ -245,11 +291,17 @@ class Nystrom(FeatureMap):
             raise ValueError("landmarks given as indices must be distinct: an index is repeated.")
         return indices
 
-    def _fit_core(self, source: Source, indices: NDArray[np.intp], key: int) -> Core:
+    def _sample(self, source: Source, indices: NDArray[np.intp], key: int) -> NDArray[np.intp]:
+        """The rows on which the core is fitted, landmarks first."""
+        if self.core != "sketch":
+            return indices
+        return extended(source.draws(key), indices, sample_size(len(indices)))
+
+    def _fit_core(
+        self, source: Source, indices: NDArray[np.intp], sample: NDArray[np.intp]
+    ) -> Core:
         rank = min(self.n_components, len(indices))
         if self.core == "sketch":
-            draws = source.draws(key)
-            sample = extended(draws, indices, SAMPLE_RATIO * len(indices))
             return sketched_core(source, indices, sample, rank, self.tol)
         if self.core == "squared":
             return squared_core(source, indices, rank, self.tol)
@@ -257,49 +309,102 @@ class Nystrom(FeatureMap):
             return one_shot_core(source, indices, rank, self.tol)
         return direct_core(source, indices, rank, self.tol)
 
+    def _check_held_out(
+        self, source: Source, indices: NDArray, sample: NDArray, core: Core, key: int
+    ) -> float:
+        """Warn if the map explodes on rows outside the sample; return the largest |k| seen."""
+        held = source.draws(key).others(sample, N_HELD, HELD)
+        rows = held if len(held) else indices[:N_HELD]
+        left = source.values(rows, indices)
+        right = left if source.is_symmetric else source.turned(rows, indices)
+        largest = max(float(np.abs(values).max()) for values in (left, right))
+        largest = max(largest, float(np.abs(source.diagonal(rows)).max()))
+        own = np.abs(np.einsum("ij,ij->i", left @ core.left, right @ core.right))
+        if len(held) and own.max() > EXPLODED * largest:
+            warnings.warn(
+                f"{type(self).__name__} explodes on rows that it has not seen: its approximate "
+                f"k(x, x) of row {held[own.argmax()]} is {own.max():.3g}, where values of the "
+                f"kernel are at most {largest:.3g}. Use more landmarks than components "
+                f"(there are {len(indices)} landmarks, n_components={self.n_components}) and "
+                "landmarks='two-round', or a smaller n_components.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return largest
+
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
-        return self._project(X, self._left, dual=False)
+        own = np.zeros(_len(X))
+        Z = self._project(X, self._left, lambda rows: self._values(X[rows], dual=False), own)
+        self._check_new(X, own)
+        return Z
+
+    def _check_new(self, X: Any, own: NDArray[np.floating]) -> None:
+        """Warn, once, if the approximate k(x, x) is far beyond the kernel's values."""
+        far = np.flatnonzero(own > EXPLODED * self._largest)
+        if len(far) and not self._precomputed:
+            truth = np.abs(self.kernel_.diag(_take(X, far)))
+            far = far[own[far] > EXPLODED * np.maximum(truth, self._largest)]
+        if len(far):
+            worst = int(far[own[far].argmax()])
+            warnings.warn(
+                f"{len(far)} of {len(own)} rows are unlike the training rows, and the features of "
+                f"such a row explode: the approximate k(x, x) of row {worst} is {own[worst]:.3g}, "
+                f"where values of the kernel are at most {self._largest:.3g}. Predictions there "
+                "are extrapolations; fit on data that contain such rows.",
+                UserWarning,
+                stacklevel=4,
+            )
+            self._largest = np.inf
 
     def _map_dual(self, X: Any) -> NDArray:
         if hasattr(self, "form_"):
             return super()._map_dual(X)
-        return self._project(X, self._right, dual=True)
+        return self._project(X, self._right, lambda rows: self._values(X[rows], dual=True))
 
-    def _project(self, X: Any, matrix: NDArray, dual: bool) -> NDArray:
-        """Kernel values against the landmarks times a matrix, block by block."""
+    def _project(
+        self,
+        X: Any,
+        matrix: NDArray,
+        values: Callable[[slice], NDArray],
+        own: NDArray[np.floating] | None = None,
+    ) -> NDArray:
+        """Kernel values against the landmarks times a matrix, block by block.
+
+        If the map has a form, `own` is filled with the approximate |k(x, x)|.
+        """
         dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.dtype(np.float64)
         out = np.empty((_len(X), matrix.shape[1]), dtype=dtype)
         matrix = matrix.astype(dtype)
         parts = strips(matrix)
+        signs = self.form_.signs.astype(dtype) if hasattr(self, "form_") else None
 
-        def multiply(values: NDArray, rows: slice) -> None:
+        def multiply(block: NDArray, rows: slice) -> None:
             for columns, used in parts:
-                np.matmul(values[:, used], matrix[used, columns], out=out[rows, columns])
+                np.matmul(block[:, used], matrix[used, columns], out=out[rows, columns])
+            if signs is not None and own is not None:
+                own[rows] = np.abs(np.square(out[rows]) @ signs)
 
         blocks = row_blocks(len(out), len(matrix) * dtype.itemsize, BLOCK_BYTES)
         if hasattr(X, "shape") and self.kernel_.takes_vectors:
-            over_blocks(lambda rows: multiply(self._values(X[rows], dual), rows), blocks)
+            over_blocks(lambda rows: multiply(values(rows), rows), blocks)
         else:
             # Functions of the user's are not called from threads; processes are in `_values`. The
             # products are small, and threads of BLAS that wait for more would slow the function.
             for rows in row_blocks(len(out), len(matrix) * dtype.itemsize):
-                values = self._values(X[rows], dual)
+                block = values(rows)
                 with one_blas_thread():
-                    multiply(values, rows)
+                    multiply(block, rows)
         return out
 
     def _values(self, X: Any, dual: bool) -> NDArray:
+        """Values of some rows against the landmarks, as first or second argument."""
         if self._precomputed:
             return X
-        kernel = self.kernel_
+        kernel = self.kernel_.T if dual else self.kernel_
         if kernel.takes_vectors:
-            return (
-                kernel._block(self.landmarks_, X).T if dual else kernel._block(X, self.landmarks_)
-            )
-        if dual:
-            return kernel_values(kernel.T, X, self.landmarks_, self.n_jobs)
+            return check_values(kernel, kernel._block(X, self.landmarks_))
         return kernel_values(kernel, X, self.landmarks_, self.n_jobs)
 
     @property

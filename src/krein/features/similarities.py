@@ -73,7 +73,15 @@ class SimilarityFeatures(Nystrom):
     def _wanted(self) -> int:
         return self.n_components
 
-    def _fit_core(self, source: Source, indices: NDArray[np.intp], key: int) -> Core:
+    def _sample(self, source: Source, indices: NDArray[np.intp], key: int) -> NDArray[np.intp]:
+        return indices
+
+    def _check_held_out(self, *arguments: Any) -> float:
+        return np.inf  # the values themselves cannot explode
+
+    def _fit_core(
+        self, source: Source, indices: NDArray[np.intp], sample: NDArray[np.intp]
+    ) -> Core:
         m = len(indices)
         spread = 1.0
         if self.scale:

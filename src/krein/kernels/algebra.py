@@ -99,6 +99,9 @@ class _Pair(Kernel):
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
         return self._join(self.left._rows(X, rows, Y), self.right._rows(X, rows, Y))
 
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        return self._join(self.left._where(X, Y, wanted), self.right._where(X, Y, wanted))
+
     def _diagonal(self, X: Any) -> NDArray:
         return self._join(self.left._diagonal(X), self.right._diagonal(X))
 
@@ -202,6 +205,9 @@ class Scaled(_Wrapper):
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
         return check_finite(self, "factor", self.factor) * self.kernel._rows(X, rows, Y)
 
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        return check_finite(self, "factor", self.factor) * self.kernel._where(X, Y, wanted)
+
     def _diagonal(self, X: Any) -> NDArray:
         return check_finite(self, "factor", self.factor) * self.kernel._diagonal(X)
 
@@ -245,6 +251,10 @@ class _Involution(_Wrapper):
     def _block(self, X: Any, Y: Any) -> NDArray:
         return self._combine(self.kernel._block(X, Y), self.kernel._block(Y, X).T)
 
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        turned = self.kernel._where(Y, X, wanted.T).T
+        return self._combine(self.kernel._where(X, Y, wanted), turned)
+
     def _diagonal(self, X: Any) -> NDArray:
         K = self.kernel._diagonal(X)
         return self._combine(K, K)
@@ -256,6 +266,19 @@ class Transposed(_Involution):
     @property
     def T(self) -> Kernel:
         return self.kernel
+
+    # Only one of the two blocks is needed. It is copied, so that products with a block do not
+    # depend on who computed it: BLAS rounds rows and columns differently.
+
+    def __call__(self, X: Any, Y: Any = None) -> NDArray:
+        turned = self.kernel(X) if Y is None else self.kernel(Y, X)
+        return np.ascontiguousarray(turned.T)
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return np.ascontiguousarray(self.kernel._block(Y, X).T)
+
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        return np.ascontiguousarray(self.kernel._where(Y, X, wanted.T).T)
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return turned

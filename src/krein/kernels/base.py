@@ -29,6 +29,7 @@ from ..measures import (
     zero_extension,
     zonal_measure,
 )
+from .values import BadPairError
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -85,6 +86,30 @@ class Kernel(BaseEstimator, ABC):
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
         """k of some rows of X against Y."""
         return self._block(X[rows], Y)
+
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        """k(x_i, y_j) at least for the pairs that the mask marks, NaN where it is not computed.
+
+        Kernels compute blocks, so rows that want about the same columns are computed together with
+        all the columns that one of them wants. `Pairwise` computes the marked pairs alone.
+
+        Parameters
+        ----------
+        X, Y : validated data of n and m objects
+        wanted : ndarray of bool of shape (n, m)
+        """
+        out = np.full(wanted.shape, np.nan)
+        counts = wanted.sum(axis=1)
+        parts = 1 if wanted.all() else HALVES
+        for rows in np.array_split(np.argsort(counts, kind="stable"), parts):
+            columns = np.flatnonzero(wanted[rows].any(axis=0))
+            if not len(columns):
+                continue
+            try:
+                out[np.ix_(rows, columns)] = self(_take(X, rows), _take(Y, columns))
+            except BadPairError as bad:
+                raise bad.among(rows, columns) from None
+        return out
 
     def _diagonal(self, X: Any) -> NDArray:
         """k(x, x) for all rows of X."""
@@ -387,6 +412,11 @@ def check_sphere(kernel: Kernel, X: Any) -> None:
 
 def _len(X: Any) -> int:
     return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Some of the objects."""
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def _common_dtype(*arrays: Any) -> np.dtype:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from ..measures import Measure
-from .base import Kernel, _len
+from .base import Kernel, _len, _take
 from .values import BadPairError, check_values, kernel_name
 
 __all__ = ["BadPairError", "Custom", "FromMeasure", "Pairwise", "Precomputed"]
@@ -95,6 +95,16 @@ class Pairwise(_Function):
         except ValueError:  # values of different shapes, which the check of the block names
             block = np.empty((_len(X), _len(Y)), dtype=object)
         return block if block.size else block.reshape(_len(X), _len(Y))
+
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        out = np.full(wanted.shape, np.nan)
+        for i in map(int, np.flatnonzero(wanted.any(axis=1))):
+            columns = np.flatnonzero(wanted[i])
+            try:
+                out[i, columns] = self._rows(X, slice(i, i + 1), _take(Y, columns))[0]
+            except BadPairError as bad:
+                raise bad.among(range(_len(X)), columns) from None
+        return out
 
 
 class Precomputed(Kernel):

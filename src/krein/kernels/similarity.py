@@ -113,5 +113,8 @@ class Similarity(_Wrapper):
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
         return self._of(self.kernel._rows(X, rows, Y))
 
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        return self._of(self.kernel._where(X, Y, wanted))
+
     def _diagonal(self, X: Any) -> NDArray:
         return self._of(self.kernel._diagonal(X))

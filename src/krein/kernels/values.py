@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Kernel
+if TYPE_CHECKING:
+    from .base import Kernel
 
 
 class BadPairError(ValueError):

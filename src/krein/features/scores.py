@@ -1,0 +1,84 @@
+"""What a Nyström map says of all rows: how much they matter to it, and how much it misses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .cores import Core
+from .source import Source
+
+# Share of the kernel's values below which a residual is rounding.
+ROUNDING = 1e-10
+
+
+class Scores(NamedTuple):
+    """Scores of all rows, each of shape (n_rows,).
+
+    Attributes
+    ----------
+    leverage : ndarray
+        ``‖ũ(x)‖²`` with the orthonormal eigenvectors ũ of the map.
+    residual : ndarray
+        ``(n/|U|) Σ_u (k − k̃)(x, u)² + (k − k̃)(x, x)²`` with probe rows U, in units of the squared
+        kernel values: how much of the squared error of the map belongs to the row.
+    """
+
+    leverage: NDArray[np.floating]
+    residual: NDArray[np.floating]
+
+
+class _Side(NamedTuple):
+    """Rows as one of the kernel's two arguments: their values, their map, and the probes' features
+    as the other argument."""
+
+    values: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.floating]]
+    matrix: NDArray[np.floating]
+    probed: NDArray[np.floating]
+
+
+def row_scores(
+    source: Source, landmarks: NDArray[np.intp], core: Core, probes: NDArray[np.intp]
+) -> Scores:
+    """The scores of all rows under a map; of a kernel that is not symmetric, sums of both sides.
+
+    Parameters
+    ----------
+    source : Source
+    landmarks : ndarray of int
+    core : Core
+        The core on these landmarks.
+    probes : ndarray of int
+        Uniformly drawn rows, on which the residuals are estimated; without any they are equal.
+    """
+    m, n, symmetric = len(landmarks), len(source), source.is_symmetric
+    columns = np.concatenate([landmarks, probes])
+    first, second = source.values(columns, landmarks), source.turned(columns, landmarks)
+    sides = [_Side(source.values, core.left, second[m:] @ core.right)]
+    if not symmetric:
+        sides += [_Side(source.turned, core.right, first[m:] @ core.left)]
+    # In units of the kernel's values squares stay finite.
+    unit = max(float(np.abs(values).max()) for values in (first, second)) or 1.0
+    # What is below rounding is the same for all rows: noise must not choose landmarks.
+    scores = Scores(np.zeros(n), np.full(n, n * ROUNDING**2))
+    root = np.abs(core.values) ** 0.5
+
+    def work(rows: NDArray[np.intp]) -> None:
+        features = []
+        for side in sides:
+            block = side.values(rows, columns)
+            Z = block[:, :m] @ side.matrix
+            features.append(Z)
+            scores.leverage[rows] += np.square(Z / root).sum(axis=1)
+            error = (block[:, m:] - Z @ side.probed.T) / unit
+            scores.residual[rows] += np.square(error).sum(axis=1) * (n / max(1, len(probes)))
+        if len(probes):
+            dual = features[0] * core.signs if symmetric else features[1]
+            own = (source.diagonal(rows) - np.einsum("ij,ij->i", features[0], dual)) / unit
+            scores.residual[rows] += np.square(own)
+
+    source.over_rows(work, len(columns))
+    return scores
