@@ -152,7 +152,7 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
     except ImportError:
         print("rapidfuzz is not here: strings are left out.", file=sys.stderr)
         return
-    n, rank, m = (1_000, 10, 30) if quick else (30_000, 100, 300)
+    n, rank, m = (1_000, 70, 200) if quick else (30_000, 100, 300)
     strings = mutated_strings(n)
     kernel = Similarity(CountedEditDistance(), gamma=0.1)
     features = Nystrom(kernel, rank, landmarks="uniform", n_landmarks=m, random_state=0)

@@ -99,7 +99,17 @@ def test_the_best_error_of_a_rank_is_the_tail_of_the_spectrum(nystrom_quality):
     assert nystrom_quality.best_errors(skewed, [1], symmetric=False) == pytest.approx([5 / 13])
 
 
-@pytest.mark.parametrize("name", ["nystrom", "nystrom_quality"])
+def test_nystrom_robust_prints_a_cell_for_each_kernel_and_set(capsys, monkeypatch):
+    rows = script("nystrom_robust", monkeypatch).main(["--quick"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert len(rows) == 4
+    assert "breast_cancer       delta_gaussian" in out
+    # Rank 10 of 160 rows: as good as the full sizes.
+    assert all(row.holds for row in rows[:2])
+
+
+@pytest.mark.parametrize("name", ["nystrom", "nystrom_quality", "nystrom_robust"])
 def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     with pytest.raises(SystemExit):
         script(name, monkeypatch).main(["--quick", "--only", "sped"])

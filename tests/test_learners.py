@@ -37,6 +37,10 @@ def _whole(**options):
     return krein.KreinRidge(features=features, fit_intercept=False, **options)
 
 
+# Rows of an indefinite matrix that all training rows represent exactly: new ones explode.
+STRANGE = "ignore:.* rows are unlike the training rows:UserWarning"
+
+
 def _spectrum(n=80):
     """K of either sign, the rows of new objects, the eigenvectors and values of K, and y."""
     X, y = data()
@@ -46,6 +50,7 @@ def _spectrum(n=80):
     return K[:n, :n], K[n:, :n], U, values, y[:n]
 
 
+@pytest.mark.filterwarnings(STRANGE)
 @pytest.mark.parametrize(("alpha", "alpha_neg"), [(1e-3, 1e-3), (1e-4, 0.3), (0.5, 1e-5)])
 def test_ridge_is_the_corrected_dual_formula(alpha, alpha_neg):
     """α* = (H + nΛ)⁻¹ P y, H = |K|, P = U sign(D) Uᵀ, Λ = U(λ₊S₊ + λ₋|S₋|)Uᵀ."""
@@ -58,6 +63,7 @@ def test_ridge_is_the_corrected_dual_formula(alpha, alpha_neg):
         assert_allclose(model.predict(rows), rows @ dual, rtol=0, atol=1e-8)
 
 
+@pytest.mark.filterwarnings(STRANGE)
 @pytest.mark.parametrize(("alpha_neg", "negative"), [(None, -1.0), (np.inf, 0.0)])
 def test_equal_penalties_are_flip_and_an_infinite_one_is_clip(alpha_neg, negative):
     K, K_new, U, values, y = _spectrum()
@@ -77,6 +83,7 @@ def test_large_penalties_of_the_negative_part_approach_clip(name, alpha_neg):
     assert_same(make(name, alpha_neg=alpha_neg).fit(X, targets(name, y)), clip, X)
 
 
+@pytest.mark.filterwarnings(STRANGE)
 def test_the_machine_of_loosli_is_flip_followed_by_a_plain_machine():
     """Prop. 3: with α̃ of the flipped matrix, f = k_xᵀ α + b for α = P α̃."""
     K, K_new, U, values, y = _spectrum()

@@ -37,10 +37,12 @@ from .source import Source, kernel_values
 BLOCK_BYTES = 2 * 2**20
 # Most landmarks beyond the rank: the cost of a fit grows with their cube.
 MOST_SPARE = 300
-# Rows that `fit` holds out to see whether the map explodes on rows that it has not seen, and how
-# far beyond the kernel's own values its values may be.
+# Rows that `fit` holds out to see whether the map explodes on rows that it has not seen.
 N_HELD = 64
+# How far beyond the kernel's values an approximate k(x, x) may be: of training rows that `fit` held
+# out, and of new rows, which may be odd without the map's fault.
 EXPLODED = 2.0
+STRANGE = 10.0
 
 
 class Nystrom(FeatureMap):
@@ -342,10 +344,13 @@ class Nystrom(FeatureMap):
 
     def _check_new(self, X: Any, own: NDArray[np.floating]) -> None:
         """Warn, once, if the approximate k(x, x) is far beyond the kernel's values."""
-        far = np.flatnonzero(own > EXPLODED * self._largest)
+        m, rank = self._left.shape
+        if m <= rank:  # a map without landmarks to spare; `fit` has judged it
+            return
+        far = np.flatnonzero(own > STRANGE * self._largest)
         if len(far) and not self._precomputed:
             truth = np.abs(self.kernel_.diag(_take(X, far)))
-            far = far[own[far] > EXPLODED * np.maximum(truth, self._largest)]
+            far = far[own[far] > STRANGE * np.maximum(truth, self._largest)]
         if len(far):
             worst = int(far[own[far].argmax()])
             warnings.warn(
