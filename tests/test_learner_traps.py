@@ -56,13 +56,6 @@ def test_the_moments_of_the_rest_have_no_rounding_of_the_part():
         assert_allclose(rest.scatter, twin.scatter, rtol=1e-10, atol=1e-12 * twin.scatter.max())
 
 
-def test_no_variance_is_negative_after_a_subtraction():
-    rows = np.column_stack([RNG.normal(size=30), np.full(30, 0.1)])
-    rows[0, 1] = 3.3
-    rest = Moments.of(rows).subtract(Moments.of(rows[:6]))
-    assert rest.scatter[1, 1] >= 0
-
-
 @pytest.mark.parametrize("criterion", ["squared_error", "error"])
 def test_a_class_of_one_row_leaves_a_judgement(criterion):
     y = LABELS.copy()

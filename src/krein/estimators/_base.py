@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._hashing import as_key
+from .._threads import blas_threads_for
 from .._validation import all_or_nothing, as_generator
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
@@ -84,7 +86,7 @@ class KreinLearner(Progressing, BaseEstimator):
         -------
         self
         """
-        with self._reporting(n_stages=3), all_or_nothing(self):
+        with self._reporting(n_stages=3), self._threads(X), all_or_nothing(self):
             self.__dict__.pop("cv_results_", None)  # of an earlier fit
             rng = as_generator(self.random_state)
             key = self._key(rng)
@@ -98,6 +100,12 @@ class KreinLearner(Progressing, BaseEstimator):
             with self._stage("learning"):
                 self._learn(data, seen)
         return self
+
+    def _threads(self, X: Any) -> AbstractContextManager[Any]:
+        """One BLAS thread while the data and the map are small."""
+        names = self.get_params(deep=True).items()
+        widths = [v for name, v in names if name.endswith("n_components") and isinstance(v, int)]
+        return blas_threads_for(None if _is_stream(X) else X, *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
         """The seed of samples and folds: without a random state always the same."""
@@ -279,6 +287,10 @@ class KreinLearner(Progressing, BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """``Z w + b``, shape (n, q), block by block."""
         check_is_fitted(self)
+        with blas_threads_for(None if _is_stream(X) else X, len(self._signs)):
+            return self._outputs(X)
+
+    def _outputs(self, X: Any) -> Array:
         coef = np.atleast_2d(self.coef_)
         if _is_stream(X):
             width = getattr(self, "n_features_in_", None)

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._threads import blas_threads_for
 from .._validation import all_or_nothing, as_generator
 from ..features import Nystrom
 from ..kernels import Kernel
@@ -101,7 +102,8 @@ class _Auto(Progressing, BaseEstimator):
         ----------
         X, y, sample_weight : as in `KreinRidge.fit`
         """
-        with self._reporting(n_stages=None), all_or_nothing(self):
+        small = blas_threads_for(None if _is_stream(X) else X)
+        with self._reporting(n_stages=None), small, all_or_nothing(self):
             self._fit(X, y, sample_weight)
         return self
 
@@ -222,8 +224,12 @@ class _Auto(Progressing, BaseEstimator):
         return bool(Nystrom(self.kernel)._precomputed)
 
     def _outputs(self, X: Any, name: str) -> NDArray:
-        """The mean of what a method of all that were kept returns."""
+        """Average the outputs of one method over all kept models."""
         check_is_fitted(self)
+        with blas_threads_for(None if _is_stream(X) else X):
+            return self._mean_outputs(X, name)
+
+    def _mean_outputs(self, X: Any, name: str) -> NDArray:
         X = self._rows(X, reset=False)
         if not _is_stream(X):
             X = as_rows(X)

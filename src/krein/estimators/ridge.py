@@ -93,7 +93,7 @@ class _Ridge(LeastSquaresLearner):
         ----------
         X, y, sample_weight : as in `fit`
         """
-        with all_or_nothing(self):
+        with self._threads(X), all_or_nothing(self):
             self._partial(X, y, sample_weight)
         return self
 
