@@ -89,6 +89,16 @@ def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
         )
 
 
+def unit_of(largest: float) -> float:
+    """A power of two that brings numbers up to `largest` near 1, where their squares overflow.
+
+    Between 1e-50 and 1e50 it is 1: squares and their products are then safe as they are.
+    """
+    if largest == 0 or 1e-50 <= largest <= 1e50:
+        return 1.0
+    return math.ldexp(1.0, -min(1000, max(-1000, math.frexp(largest)[1])))
+
+
 class ByValue:
     """Equality by type and attributes, for objects that hold arrays."""
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._hashing import as_key
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator
+from .._validation import all_or_nothing, as_generator, unit_of
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
 from ..kernels.custom import BadPairError
@@ -94,6 +94,7 @@ class KreinLearner(Progressing, BaseEstimator):
                 data = self._open(X, y, sample_weight)
                 seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
                 self._prepare(seen)
+                self._set_units(seen)
             with self._stage("features"):
                 self._fit_features(seen, rng)
                 self._columns = data.columns
@@ -122,6 +123,11 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _prepare(self, seen: Survey) -> None:
         """Remember what the targets are."""
+
+    def _set_units(self, seen: Survey) -> None:
+        """Powers of two by which targets and weights are multiplied while learning."""
+        self._target_unit = unit_of(seen.largest_target)
+        self._weight_unit = unit_of(seen.largest_weight)
 
     # --- data -----------------------------------------------------------------------------------
 
@@ -256,7 +262,7 @@ class KreinLearner(Progressing, BaseEstimator):
     def _encode(self, y: Any) -> Array:
         """Targets as columns of numbers."""
         try:
-            return np.asarray(y, dtype=float).reshape(len(y), -1)
+            return np.asarray(y, dtype=float).reshape(len(y), -1) * self._target_unit
         except ValueError as error:
             raise ValueError(
                 f"{type(self).__name__} learns numbers, but y has {np.ravel(y).tolist()[0]!r}: "
@@ -265,7 +271,7 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _weigh(self, y: Any, weight: Array | None) -> Array | None:
         """What each row counts."""
-        return weight
+        return None if weight is None else weight * self._weight_unit
 
     def _moments(self, data: Data, folds: Folds | GivenFolds | None) -> list[Moments]:
         """The moments of [Z Y] in one pass: of all rows, or of each fold and of the rest."""
@@ -318,6 +324,7 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _store(self, coef: Array, intercept: Array) -> None:
         """Keep coefficients (p, q) and intercepts (q,) in scikit-learn's shapes."""
+        coef, intercept = coef / self._target_unit, intercept / self._target_unit
         one = coef.shape[1] == 1 and self._single
         self.coef_ = coef[:, 0].copy() if one else coef.T.copy()
         self.intercept_ = float(intercept[0]) if one else np.asarray(intercept, dtype=float)

@@ -61,7 +61,7 @@ class _Ridge(LeastSquaresLearner):
 
     def _solver(self) -> Any:
         if self.penalty == "l1":
-            return Lasso(self._signs)
+            return Lasso(self._signs, unit=self._target_unit)
         return Ridge(self._signs, indefinite=self.penalty == "krein")
 
     def _candidates(self, problem: LeastSquares) -> list[Any]:
@@ -112,6 +112,7 @@ class _Ridge(LeastSquaresLearner):
         seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
         if first:
             self._prepare(seen)
+            self._set_units(seen)
             self._fit_features(seen, rng)
             self._columns = data.columns
         else:
@@ -290,7 +291,7 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
         classes : array-like of shape (k,), default=None
             All classes there will be; needed in the first call unless it has them all.
         """
-        with all_or_nothing(self):
+        with self._threads(X), all_or_nothing(self):
             if isinstance(self.class_weight, str):
                 raise ValueError(
                     "class_weight='balanced' needs all rows at once: give partial_fit a dict."

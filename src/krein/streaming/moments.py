@@ -97,7 +97,7 @@ class Moments:
             return other if not self.weight else self
         d = other.mean - self.mean
         scatter = self.scatter + other.scatter
-        scatter += np.outer(d, (self.weight * other.weight / weight) * d)
+        scatter += np.outer(d, (self.weight * (other.weight / weight)) * d)
         return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
 
     def _check(self, other: Moments) -> None:
@@ -154,7 +154,7 @@ class MomentsSum:
         total = self.weight + added
         d = np.concatenate(means) - self.mean
         if self.weight:
-            self._scatter += np.outer((self.weight * added / total) * d, d)
+            self._scatter += np.outer((self.weight * (added / total)) * d, d)
         self.mean += (added / total) * d
         self.weight = total
 
