@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -122,6 +124,21 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
     except BaseException:
         estimator.__dict__ = before
         raise
+
+
+def own(data: Any) -> Any:
+    """A copy of data that a fit keeps: what the caller does to theirs later must not reach it.
+
+    Of objects that cannot be copied there is one only, the caller's.
+    """
+    if isinstance(data, str | bytes | Number):
+        return data
+    if isinstance(data, list):
+        return [own(one) for one in data]
+    try:
+        return copy.deepcopy(data)
+    except TypeError:  # e.g. an object that holds a file or a lock
+        return data
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -178,7 +178,7 @@ class _Auto(Progressing, BaseEstimator):
             return self.kernel
         if self.kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
             return self.kernel
-        return Remembered(self.kernel, Memory(container.X))
+        return Remembered(self.kernel, Memory(self.kernel._check_data(container.X)))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
         """The median dissimilarity, of sampled objects or of a matrix; values are checked."""

@@ -7,14 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing
+from .._validation import all_or_nothing, own
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..proximity import SpectrumCorrector
 
@@ -99,7 +99,9 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError("CorrectedSVC needs at least two classes, got one class.")
-        self.kernel_, self.rows_ = kernel, X
+        # Copies: the caller may change theirs.
+        self.kernel_ = kernel = clone(kernel)
+        self.rows_ = None if self._precomputed else own(X)
         K = np.asarray(kernel(X), dtype=float)
         self.corrector_ = None
         if self.correction != "none":

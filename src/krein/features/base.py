@@ -18,7 +18,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator
+from .._validation import all_or_nothing, as_generator, own
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
@@ -61,6 +61,9 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             # A copy: changing a parameter of the caller's kernel must not change a fitted map.
             self.kernel_ = clone(self._resolved_kernel())
             self._learn(self._validate(X, reset=True), y, as_generator(self.random_state))
+            # Landmarks, or their indices, may be objects of the caller's.
+            for name in {"landmarks_", "component_indices_"} & vars(self).keys():
+                setattr(self, name, own(getattr(self, name)))
         return self
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
