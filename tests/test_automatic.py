@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, Nystrom, SimilarityFeatures
 from krein._hashing import hash_rows
 from krein.estimators._candidates import MANY, candidates, views
-from krein.kernels import TL1, DeltaGaussian, EditDistance, Gaussian, Pairwise
+from krein.kernels import TL1, DeltaGaussian, EditDistance, Gaussian, Pairwise, Similarity
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -322,3 +323,30 @@ def test_blocks_without_targets_are_predicted_for():
     assert_rounded(found, expected)
     clear = clear_rows(expected)
     np.testing.assert_array_equal(model.predict(blocks)[clear], model.predict(X)[clear])
+
+
+@pytest.mark.parametrize("dissimilarity", [False, True])
+@pytest.mark.parametrize("n_components", [2, 25, 60])
+@pytest.mark.parametrize("n_distinct", [2, 3, 5])
+@pytest.mark.parametrize("learner", [KreinClassifier, KreinRegressor])
+def test_few_distinct_objects_are_what_there_is(learner, n_distinct, n_components, dissimilarity):
+    words = (["abc", "xyzw", "abd", "q", "xyz"][:n_distinct] * 60)[:60]
+    y = np.array([word[0] == "a" for word in words])
+    kernel = EditDistance() if dissimilarity else Similarity(EditDistance(), gamma=0.3)
+    model = learner(kernel, n_components, dissimilarity=dissimilarity, **QUICK)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(words, y if learner is KreinClassifier else y.astype(float))
+    few = [str(w.message) for w in caught if "fewer than" in str(w.message)]
+    assert len(caught) == len(few)
+    assert bool(few) == (n_components > n_distinct)
+    assert np.isfinite(_outputs(model, words)).all()
+    if n_components > n_distinct == 5:
+        assert model.score(words, y) > 0.9
+
+
+def test_the_first_error_is_raised_where_no_map_suits_the_data():
+    model = KreinClassifier(0.0 * Gaussian(), 10, **QUICK)
+    with pytest.raises(ValueError, match="is zero on all"):
+        model.fit(X, LABELS)
+    assert not hasattr(model, "report_")

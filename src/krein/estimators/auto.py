@@ -147,6 +147,7 @@ class _Auto(Progressing, BaseEstimator):
         """The cheapest learner looks for good maps, the others are tried on those."""
         first, *others = trials.learners
         scores = [trials.attempt(first, candidate) for candidate in maps]
+        trials.check()
         good = [i for i in range(len(maps)) if np.isfinite(scores[i][0])]
         if trials.plan.chooses:
             good = sorted(good, key=scores.__getitem__)[:GOOD_MAPS]
