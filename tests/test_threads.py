@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg  # SciPy has a BLAS of its own
 from sklearn.base import clone
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import krein
 from krein import _threads
@@ -23,8 +24,12 @@ X = RNG.standard_normal((60, 3))
 LABELS = X[:, 0] > 0
 
 
+# Made once: looking for the libraries of a process takes milliseconds.
+BLAS = ThreadpoolController().select(user_api="blas").lib_controllers
+
+
 def blas_threads():
-    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+    return {library.num_threads for library in BLAS}
 
 
 @pytest.fixture
@@ -89,19 +94,13 @@ def _use(estimator, rows):
 def test_small_linear_algebra_has_one_blas_thread(estimator, two_threads, monkeypatch):
     """Not only where kernel values are computed: the decompositions of NumPy and SciPy as well."""
     NOTED.clear()
-    for module in (np.linalg, _scipy_linalg()):
+    for module in (np.linalg, scipy.linalg):
         for name in ("eigh", "svd", "qr", "cholesky", "solve"):
             monkeypatch.setattr(module, name, _noting(getattr(module, name)))
     _use(estimator, X)
     assert NOTED or isinstance(estimator, krein.RandomFourier)
     assert all(threads == {1} for threads in NOTED)
     assert blas_threads() == {2}
-
-
-def _scipy_linalg():
-    from scipy import linalg
-
-    return linalg
 
 
 def _noting(function):
