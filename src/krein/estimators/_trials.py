@@ -141,8 +141,11 @@ class Trials:
             except BadPairError:
                 raise
             except ValueError as error:
-                # This map may not suit the data, e.g. a kernel without a measure, or −½ D² of a
-                # fold with one distinct object; if no map does, this is what was wrong.
+                # The kernel of the user does not suit the data; of dissimilarities there are other
+                # similarities, e.g. where −½ D² of the one distinct object of a fold is zero.
+                if not self._good and not self.owner.dissimilarity:
+                    raise
+                # The data are good; this map does not suit them, e.g. a kernel without a measure.
                 self._first_error = self._first_error or error
                 note = str(error).split(": ")[0]
         if note:
