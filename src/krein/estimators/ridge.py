@@ -186,7 +186,8 @@ class KreinRidge(Regressing, _Ridge):
         The penalties used.
     features_ : the fitted map
     cv_results_ : dict
-        What was tried; only if something was.
+        What was tried; only if something was. The squared error of targets above 1e50 or below
+        1e-50 is that of the targets times the power of two that brings the largest near 1.
 
     References
     ----------
