@@ -214,7 +214,7 @@ def hold_kinds():
         np.unique = unique
 
 unique = np.unique
-thread = threading.Thread(target=globals()["hold_" + sys.argv[1]])
+thread = threading.Thread(target=globals()["hold_" + sys.argv[1]], daemon=True)
 thread.start()
 inside.wait()
 with warnings.catch_warnings():
