@@ -3,24 +3,33 @@
 
 PYTHON ?= python3
 VENV   := .venv
+LOWEST := .venv-lowest
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
 # The test workers already fill the cores: one BLAS/OpenMP thread in each of them.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+# Users have all threads: a part of the tests runs again with the default number, in one process.
+ALL_THREADS := env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS -u MKL_NUM_THREADS
+THREADED := $(addprefix tests/test_,threads.py trig.py nystrom_cores.py refit.py choosing.py \
+                                    embeddings.py corrections.py)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format bench clean
+.PHONY: help run test test-lowest lint format bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 run: $(VENV)/.stamp-run ## set up, then run the quickstart
 	$(BIN)/krein quickstart
 
 test: lint ## set up, then lint, type check and run all tests and docstring examples
 	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+	$(ALL_THREADS) $(BIN)/pytest -q -n 0 $(THREADED)
+
+test-lowest: $(LOWEST)/.stamp ## run all tests with the lowest versions that pyproject.toml allows
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.stamp-dev ## ruff (rules and format) and mypy, changing nothing
 	$(BIN)/ruff check .
@@ -38,8 +47,8 @@ bench: $(VENV)/.stamp-run ## run the benchmarks (speed, quality, Nyström, learn
 	$(BIN)/python benchmarks/nystrom_quality.py
 	$(BIN)/python benchmarks/learners.py
 
-clean: ## remove .venv, caches and build products
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* htmlcov
+clean: ## remove the virtual environments, caches and build products
+	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* htmlcov
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The stamps make a second call instant; a change of pyproject.toml installs anew.
@@ -58,6 +67,13 @@ $(VENV)/.stamp-venv:
 
 $(VENV)/.stamp-run: pyproject.toml $(VENV)/.stamp-venv
 	$(PIP) install --quiet -e '.[all]'
+	@touch $@
+
+$(LOWEST)/.stamp: pyproject.toml $(VENV)/.stamp-venv
+	$(PIP) install --quiet uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
+	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+	  -e '.[all,dev]'
 	@touch $@
 
 # The test set-up contains that of `make run`, hence both stamps.

@@ -1,6 +1,7 @@
 """The learners: speed and memory against their bars.
 
-    python benchmarks/learners.py [--quick] [--only svc,cv,ridge,memmap,strings] [--repeats 3]
+    python benchmarks/learners.py [--quick] [--only svc,cv,ridge,memmap,strings,threads]
+                                   [--repeats 3]
 
 Ratios within one run: runs of both sides alternate and the best of each counts (the grid search of
 "cv" and the largest memory map are run once). Data come from $KREIN_DATA or ../shared/data. The
@@ -9,6 +10,8 @@ exit code is 1 if a bar is missed, except with --quick, which only shows that it
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -211,12 +214,45 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
     yield Row("  accuracy: points below the grid search", float(lost.mean()), "", 1.0, note=note)
 
 
+SMALL = """
+import sys, time
+import numpy as np
+from krein import KreinClassifier
+X = np.random.default_rng(0).standard_normal((int(sys.argv[1]), 3))
+y = np.hypot(*X[:, :2].T) > 1
+KreinClassifier(max_seconds=1e-9, random_state=0).fit(X, y)  # imports and compiles
+begin = time.process_time()
+KreinClassifier(random_state=0).fit(X, y)
+print(time.process_time() - begin)
+"""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def cpu_seconds(n: int, one_thread: bool) -> float:
+    """CPU seconds, over all threads, of a small fit in a process with one BLAS thread or all."""
+    env = {name: value for name, value in os.environ.items() if name not in THREADS}
+    env |= dict.fromkeys(THREADS, "1") if one_thread else {}
+    command = [sys.executable, "-c", SMALL, str(n)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
+    return float(done.stdout)
+
+
+def thread_rows(quick: bool, repeats: int) -> Iterator[Row]:
+    """A small fit must not cost more for the threads that a machine has."""
+    n = 40 if quick else 150
+    times = [(cpu_seconds(n, True), cpu_seconds(n, False)) for _ in range(1 if quick else repeats)]
+    one, several = np.min(times, axis=0)
+    work = f"KreinClassifier, {n} x 3: CPU seconds with threads over without"
+    yield Row(work, several / one, "x", 1.3, note=f"{several:.2f} s against {one:.2f} s")
+
+
 PARTS: dict[str, Callable[[bool, int], Iterator[Row]]] = {
     "svc": svc_rows,
     "cv": cv_rows,
     "ridge": ridge_rows,
     "memmap": memmap_rows,
     "strings": string_rows,
+    "threads": thread_rows,
 }
 
 

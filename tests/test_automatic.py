@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from rounding import assert_rounded, assert_same_outputs, clear_rows
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold
@@ -14,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, Nystrom, SimilarityFeatures
 from krein._hashing import hash_rows
 from krein.estimators._candidates import MANY, candidates, views
-from krein.kernels import TL1, DeltaGaussian, EditDistance, Gaussian, Pairwise
+from krein.kernels import TL1, DeltaGaussian, EditDistance, Gaussian, Pairwise, Similarity
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 2))
@@ -216,8 +218,8 @@ def test_a_series_is_taken_by_place():
     expected = KreinClassifier(kernel, **QUICK).fit([WORDS[i] for i in order], HAS_A[order])
     series = pandas.Series(WORDS).iloc[order]
     model = KreinClassifier(kernel, **QUICK).fit(series, HAS_A[order])
-    _close(model, expected, WORDS)
-    np.testing.assert_array_equal(model.predict(series), expected.predict(list(series)))
+    assert_same_outputs(model, expected, WORDS)
+    assert_rounded(model.decision_function(series), model.decision_function(list(series)))
 
 
 def test_several_threads_may_predict():
@@ -316,4 +318,35 @@ def test_labels_of_several_types_are_refused():
 
 def test_blocks_without_targets_are_predicted_for():
     model = KreinClassifier(Gaussian(), 10, **QUICK).fit(X, LABELS)
-    np.testing.assert_array_equal(model.predict([(X[:30], None), (X[30:], None)]), model.predict(X))
+    blocks = [(X[:30], None), (X[30:], None)]
+    found, expected = model.decision_function(blocks), model.decision_function(X)
+    assert_rounded(found, expected)
+    clear = clear_rows(expected)
+    np.testing.assert_array_equal(model.predict(blocks)[clear], model.predict(X)[clear])
+
+
+@pytest.mark.parametrize("dissimilarity", [False, True])
+@pytest.mark.parametrize("n_components", [2, 25, 60])
+@pytest.mark.parametrize("n_distinct", [2, 3, 5])
+@pytest.mark.parametrize("learner", [KreinClassifier, KreinRegressor])
+def test_few_distinct_objects_are_what_there_is(learner, n_distinct, n_components, dissimilarity):
+    words = (["abc", "xyzw", "abd", "q", "xyz"][:n_distinct] * 60)[:60]
+    y = np.array([word[0] == "a" for word in words])
+    kernel = EditDistance() if dissimilarity else Similarity(EditDistance(), gamma=0.3)
+    model = learner(kernel, n_components, dissimilarity=dissimilarity, **QUICK)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(words, y if learner is KreinClassifier else y.astype(float))
+    few = [str(w.message) for w in caught if "fewer than" in str(w.message)]
+    assert len(caught) == len(few)
+    assert bool(few) == (n_components > n_distinct)
+    assert np.isfinite(_outputs(model, words)).all()
+    if n_components > n_distinct == 5:
+        assert model.score(words, y) > 0.9
+
+
+def test_the_first_error_is_raised_where_no_map_suits_the_data():
+    model = KreinClassifier(0.0 * Gaussian(), 10, **QUICK)
+    with pytest.raises(ValueError, match="is zero on all"):
+        model.fit(X, LABELS)
+    assert not hasattr(model, "report_")

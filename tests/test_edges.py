@@ -1,7 +1,9 @@
 """The edges: high dimensions, huge masses, far offsets, parameters that change after fit."""
 
 import pickle
+import tomllib
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -175,3 +177,23 @@ def test_every_public_name_is_found_listed_and_nothing_else():
     assert krein.kernels.Gaussian is Gaussian
     with pytest.raises(AttributeError, match="no attribute 'Nystroem'"):
         _ = krein.Nystroem
+
+
+def test_the_version_is_that_of_the_installed_package(monkeypatch):
+    from importlib import metadata
+
+    monkeypatch.setattr(metadata, "version", lambda name: {"krein": "1.2.3"}[name])
+    assert krein.__version__ == "1.2.3"
+    assert "__version__" in dir(krein)
+
+    def absent(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", absent)
+    assert krein.__version__ == "0+unknown"
+
+
+def test_the_files_that_name_the_version_agree():
+    root = Path(__file__).resolve().parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    assert f"version: {project['version']}\n" in (root / "CITATION.cff").read_text()

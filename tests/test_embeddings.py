@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.pipeline import make_pipeline
 
 from krein.forms import Signature
-from krein.kernels import DeltaGaussian, Gaussian, Pairwise
+from krein.kernels import DeltaGaussian, Gaussian, Pairwise, Tanimoto
 from krein.proximity import DoubleCentering, KreinPCA
 
 
@@ -108,6 +108,13 @@ def test_objects_other_than_vectors():
     twin = KreinPCA(3).fit(K[:5, :5])
     exact(pca.transform(words), twin.transform(K[:, :5]))
     assert list(pca.get_feature_names_out()) == ["kreinpca0", "kreinpca1", "kreinpca2"]
+
+
+def test_sets_are_objects_though_their_kernel_takes_vectors_too():
+    sets = [{"a", "b"}, {"b"}, {"a", "c"}, {"c", "d"}]
+    pca = KreinPCA(2, kernel=Tanimoto()).fit(sets[:3])
+    K = Tanimoto()(sets)
+    exact(pca.transform(sets), KreinPCA(2).fit(K[:3, :3]).transform(K[:, :3]))
 
 
 def test_sparse_rows_equal_dense_rows(rng):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from feature_data import CLOSED, COMPLEX, DIMS, POSITIVE, SIGNED, _rows
 from numpy.testing import assert_allclose, assert_array_equal
+from rounding import assert_rounded
 from scipy import sparse
 
 import krein
@@ -114,7 +115,7 @@ def test_the_map_is_its_atoms(kernel):
 def test_form_of_a_positive_kernel_is_the_identity(kernel):
     features = RandomFourier(kernel, 32, random_state=0).fit(_rows(20, 3))
     assert features.form_.is_identity
-    assert_array_equal(features.transform(_rows(5, 3)), features.transform_dual(_rows(5, 3)))
+    assert_rounded(features.transform(_rows(5, 3)), features.transform_dual(_rows(5, 3)))
 
 
 @pytest.mark.parametrize("kernel", SIGNED, ids=repr)
@@ -166,9 +167,9 @@ def test_a_measure_stands_for_its_kernel(kernel):
     X = _rows(20, 3)
     by_kernel = RandomFourier(kernel, 16, random_state=0).fit(X)
     by_measure = RandomFourier(measure=kernel.measure(3), n_components=16, random_state=0).fit(X)
-    assert_array_equal(by_kernel.transform_dual(X), by_measure.transform_dual(X))
+    assert_rounded(by_kernel.transform_dual(X), by_measure.transform_dual(X))
     assert_allclose(by_measure.exact_kernel(X), kernel(X), atol=2e-6)
-    assert by_measure.total_mass_ == kernel.measure(3).total_mass
+    assert by_measure.total_mass_ == pytest.approx(kernel.measure(3).total_mass, rel=1e-12)
 
 
 def test_a_measure_without_a_kernel_object():
@@ -235,12 +236,14 @@ def test_a_positive_stationary_kernel_is_exact_on_the_diagonal(kernel):
 
 
 WIDE = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (6 * 2**30, 6 * 2**30))  # fail, do not swap
+import os, resource, sys
 import numpy as np
 from scipy import sparse
 from krein import RandomFourier
 from krein.kernels import DeltaGaussian, Gaussian, ShiftGaussian
+if os.path.exists("/proc/self/statm"):  # a square of 3.2 GB is refused, neither made nor factored
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**31, used + 2**31))
 X = sparse.random_array((60, 20_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
 for kernel in (Gaussian(sigma=3.0), DeltaGaussian(3.0, 30.0), ShiftGaussian(3.0, 0.01)):
     features = RandomFourier(kernel, 512, sampler=sys.argv[1], random_state=0).fit(X)
@@ -254,9 +257,11 @@ for kernel in (Gaussian(sigma=3.0), DeltaGaussian(3.0, 30.0), ShiftGaussian(3.0,
 @pytest.mark.parametrize("sampler", ["orthogonal", "iid"])
 def test_wide_sparse_rows(sampler):
     """20,000 columns: nothing may need a square of the number of columns."""
-    env = {**os.environ, "PYTHONPATH": str(Path(krein.__file__).resolve().parents[1])}
+    # One thread: each further one reserves address space.
+    one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    env = {**os.environ, **one, "PYTHONPATH": str(Path(krein.__file__).resolve().parents[1])}
     command = [sys.executable, "-c", WIDE, sampler]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=env)
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert run.returncode == 0, run.stderr[-500:]
 
 

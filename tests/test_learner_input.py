@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from rounding import assert_rounded, assert_same_outputs, clear_rows
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
@@ -70,7 +71,10 @@ def test_objects_are_learned_from_as_they_are(made, objects, labels, kernel):
     predicted = model.predict(objects)
     assert np.mean(predicted == labels) > 0.8
     assert model.score(objects, labels) == pytest.approx(np.mean(predicted == labels))
-    np.testing.assert_array_equal(model.predict(objects[:3]), predicted[:3])
+    outputs = model.decision_function(objects)
+    assert_rounded(model.decision_function(objects[:3]), outputs[:3])
+    clear = clear_rows(outputs)[:3]
+    np.testing.assert_array_equal(model.predict(objects[:3])[clear], predicted[:3][clear])
 
 
 @pytest.mark.parametrize("made", [KreinRidgeClassifier, KreinSVC])
@@ -165,9 +169,9 @@ def test_feature_names_are_kept_and_compared(made):
 def test_the_output_container_of_the_map_does_not_matter(made):
     plain, framed = Nystrom(KERNEL, **FEW), Nystrom(KERNEL, **FEW).set_output(transform="pandas")
     y = _target(made)
-    predicted = _make(made, None, features=framed).fit(X, y).predict(X)
-    assert type(predicted) is np.ndarray
-    np.testing.assert_array_equal(predicted, _make(made, None, features=plain).fit(X, y).predict(X))
+    model = _make(made, None, features=framed).fit(X, y)
+    assert type(model.predict(X)) is np.ndarray
+    assert_same_outputs(model, _make(made, None, features=plain).fit(X, y), X)
     assert framed._sklearn_output_config == {"transform": "pandas"}
     assert not hasattr(framed, "landmarks_")  # the map given is not the one fitted
 
@@ -176,15 +180,14 @@ def test_the_output_container_of_the_map_does_not_matter(made):
 def test_pickles_and_clones(made):
     model = _make(made).fit(X, _target(made))
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert_same_outputs(again, model, X)
     twin = clone(model)
     with pytest.raises(NotFittedError):
         twin.predict(X)
     params = {k: v for k, v in model.get_params(deep=False).items() if k != "kernel"}
     assert params == {k: v for k, v in twin.get_params(deep=False).items() if k != "kernel"}
     assert model.get_params()["kernel__sigma_neg"] == 5.0
-    refitted = twin.fit(X, _target(made))
-    np.testing.assert_allclose(refitted.predict(X) == model.predict(X), True)
+    assert_same_outputs(twin.fit(X, _target(made)), model, X)
 
 
 # --- bad input -----------------------------------------------------------------------------------

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pickle
 from copy import deepcopy
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from rounding import assert_same_outputs
 from sklearn.base import clone
 
 from krein import KreinClassifier, KreinRegressor
 from krein.estimators._memory import Memory, Remembered
-from krein.kernels import Pairwise
+from krein.kernels import DynamicTimeWarping, Hausdorff, Pairwise, Similarity
 from krein.kernels.custom import BadPairError
 
 RNG = np.random.default_rng(0)
@@ -103,6 +105,57 @@ def test_a_slow_kernel_is_evaluated_once_per_pair(learner):
     assert function.calls <= len(NEW) * n
 
 
+class CountingSeries(DynamicTimeWarping):
+    """Counts the pairs that are computed."""
+
+    pairs: ClassVar[list[int]] = []
+
+    def _block(self, X, Y):
+        self.pairs.append(len(X) * len(Y))
+        return super()._block(X, Y)
+
+
+class CountingSets(Hausdorff):
+    """Counts the pairs that are computed."""
+
+    pairs: ClassVar[list[int]] = []
+
+    def _block(self, X, Y):
+        self.pairs.append(len(X) * len(Y))
+        return super()._block(X, Y)
+
+
+SERIES = np.cumsum(np.random.default_rng(2).standard_normal((40, 7)), axis=1)
+FORMS = {
+    "a matrix of series": (CountingSeries(), lambda: SERIES),
+    "arrays (time,)": (CountingSeries(), lambda: list(SERIES)),
+    "arrays (time, 1)": (CountingSeries(), lambda: list(SERIES[:, :, None])),
+    "Python lists": (CountingSeries(), lambda: SERIES.tolist()),
+    "point sets in Python lists": (
+        CountingSets(),
+        lambda: SERIES[:, :6].reshape(-1, 3, 2).tolist(),
+    ),
+    "point sets": (CountingSets(), lambda: list(SERIES[:, :6].reshape(-1, 3, 2))),
+}
+
+
+@pytest.mark.parametrize("dissimilarity", [False, True])
+@pytest.mark.parametrize("form", FORMS)
+def test_series_and_sets_in_any_form_are_evaluated_once_per_pair(form, dissimilarity):
+    kernel, make = FORMS[form]
+    objects, y = make(), SERIES[:, -1] > 0
+    train, new = objects[:32], objects[32:]
+    kernel = kernel if dissimilarity else Similarity(kernel, gamma=0.2)
+    model = KreinClassifier(kernel, dissimilarity=dissimilarity, random_state=0)
+    pairs = (kernel if dissimilarity else kernel.kernel).pairs
+    pairs.clear()
+    model.fit(train, y[:32])
+    assert 0 < sum(pairs) <= 32 * 32
+    pairs.clear()
+    model.predict(new)
+    assert 0 < sum(pairs) <= 8 * 32
+
+
 def test_remembering_changes_no_prediction():
     kernel = Pairwise(Counting())
     model = KreinClassifier(kernel, 10, random_state=0, n_models=1).fit(WORDS, HAS_A)
@@ -117,7 +170,7 @@ def test_remembering_changes_no_prediction():
 def test_a_fitted_learner_of_objects_is_pickled():
     model = KreinClassifier(Pairwise(_same_letters), random_state=0).fit(WORDS, HAS_A)
     again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.decision_function(NEW), model.decision_function(NEW))
+    assert_same_outputs(again, model, NEW)
 
 
 def _same_letters(a, b):

@@ -1,4 +1,4 @@
-"""Statistics that merge and subtract, and folds that follow the content of rows."""
+"""Statistics that merge, and folds that follow the content of rows."""
 
 from __future__ import annotations
 
@@ -71,15 +71,6 @@ def test_merging_is_commutative_and_zero_is_neutral():
         _assert_same(merged, one, rtol=1e-15)
 
 
-def test_subtracting_undoes_merging():
-    A, weight = _rows()
-    one, two = Moments.of(A[:30], weight[:30]), Moments.of(A[30:], weight[30:])
-    _assert_same(one.merge(two).subtract(two), one, rtol=1e-11)
-    _assert_same(one.merge(two).subtract(one), two, rtol=1e-11)
-    _assert_same(one.subtract(Moments.zero(A.shape[1])), one, rtol=1e-15)
-    assert one.subtract(one).weight == pytest.approx(0, abs=1e-12)
-
-
 def test_weight_two_is_the_row_twice_and_weight_zero_no_row():
     A, _ = _rows()
     weight = np.arange(len(A)) % 3
@@ -95,11 +86,6 @@ def test_an_offset_changes_the_mean_and_nothing_else(offset):
     moved = Moments.total(Moments.of(A[i : i + 30] + offset, weight[i : i + 30]) for i in blocks)
     assert_allclose(moved.mean - offset, plain.mean, atol=1e-15 * abs(offset) * 4, rtol=0)
     assert_allclose(moved.scatter, plain.scatter, atol=1e-8 * abs(plain.scatter).max(), rtol=0)
-    fold = Moments.of(A[:60] + offset, weight[:60])
-    rest = Moments.of(A[60:], weight[60:])
-    assert_allclose(
-        moved.subtract(fold).scatter, rest.scatter, atol=1e-8 * abs(rest.scatter).max(), rtol=0
-    )
 
 
 def test_moments_are_frozen():
@@ -108,7 +94,7 @@ def test_moments_are_frozen():
         moments.weight = 1.0
 
 
-@pytest.mark.parametrize("verb", ["merge", "subtract"])
+@pytest.mark.parametrize("verb", ["merge"])
 def test_moments_of_another_width_are_refused_by_naming_both(verb):
     A, _ = _rows()
     with pytest.raises(ValueError, match=r"(?s)(4.*3|3.*4)"):

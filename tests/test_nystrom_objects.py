@@ -9,6 +9,7 @@ import pytest
 from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from nystrom_cases import CORES, _relative
+from rounding import assert_rounded
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -120,8 +121,10 @@ def test_processes_give_the_same_numbers():
         alone = Nystrom(kernel, 6, random_state=0).fit(WORDS)
         together = clone(alone).set_params(n_jobs=2).fit(WORDS)
         assert_array_equal(together.component_indices_, alone.component_indices_)
-        assert_array_equal(together.transform(WORDS), alone.transform(WORDS))
-        assert_array_equal(together.transform_dual(WORDS[:5]), alone.transform_dual(WORDS[:5]))
+        # Directions of close eigenvalues are known to fewer digits than their span.
+        assert_rounded(together.transform(WORDS), alone.transform(WORDS), 1e-9)
+        assert_rounded(together.transform_dual(WORDS[:5]), alone.transform_dual(WORDS[:5]), 1e-9)
+        assert_rounded(together.approximate_kernel(WORDS), alone.approximate_kernel(WORDS), 1e-11)
 
 
 def test_strings_go_through_pipelines_and_grid_search(rng):

@@ -119,4 +119,4 @@ def test_hausdorff_in_small_stacks_is_the_same(monkeypatch, rng):
 
 def test_hausdorff_takes_one_array_of_equal_sets(rng):
     X = rng.normal(size=(4, 5, 2))
-    assert_array_equal(Hausdorff()(X), Hausdorff()(list(X)))
+    assert_allclose(Hausdorff()(X), Hausdorff()(list(X)), rtol=1e-14)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from rounding import assert_rounded
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
@@ -37,11 +38,13 @@ def test_each_column_lowers_the_objective_most(rng, outputs, ridge):
 
 
 def test_all_columns_can_be_chosen_and_equal_ones_in_order(rng):
-    A = np.repeat(rng.standard_normal((20, 2)), 3, axis=1)
-    chosen = forward_selection(A.T @ A, A.T @ A[:, :1], 6, 1e-3)
+    A = rng.standard_normal((20, 2))
+    places = np.repeat([0, 1], 3)  # of products: those of equal columns are equal to the last bit
+    gram = (A.T @ A)[np.ix_(places, places)]
+    chosen = forward_selection(gram, gram[:, :1], 6, 1e-3)
     assert chosen[0] == 0
     assert sorted(chosen) == list(range(6))
-    arguments = [A.T @ A, A.T @ A[:, :1]]
+    arguments = [gram, gram[:, :1].copy()]
     before = [values.copy() for values in arguments]
     forward_selection(*arguments, 6, 1e-3)
     for values, copy in zip(arguments, before, strict=True):
@@ -90,7 +93,7 @@ def test_the_order_of_the_rows_does_not_matter(rng, few):
         for data in ((X, y), (X[order], y[order]))
     ]
     assert_array_equal(fits[0].landmarks_, fits[1].landmarks_)
-    assert_array_equal(fits[0].transform(X), fits[1].transform(X))
+    assert_rounded(fits[0].transform(X), fits[1].transform(X))
 
 
 def test_a_copy_counts_twice_and_all_copies_together_change_nothing(rng):

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
     from .proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
 
+    __version__: str
+
 __all__ = [
     "CorrectedSVC",
     "Diagnosis",
@@ -80,6 +82,8 @@ _MODULES = (
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     if name in _MODULES:
@@ -87,5 +91,15 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def _version() -> str:
+    """The version of the installed package, which pyproject.toml names."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("krein")
+    except PackageNotFoundError:  # a copy of the sources that is not installed
+        return "0+unknown"
+
+
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, *_MODULES])
+    return sorted([*globals(), *_HOMES, *_MODULES, "__version__"])

@@ -194,6 +194,7 @@ class Draws:
     def __init__(self, hashes: Hashes, key: int, merge: bool = True):
         self.hashes, self.merge = hashes, merge
         self.key = np.uint64(key % 2**64)
+        self._kinds: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
 
     def clocks(self, salt: int) -> NDArray[np.floating]:
         """Independent standard exponential times, one set per salt."""
@@ -216,9 +217,15 @@ class Draws:
         order = np.argsort(times, kind="stable")[:n]
         return rows[order[np.isfinite(times[order])]]
 
-    @functools.cached_property
+    @property
     def kinds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The first row of each kind, and the kind of each row."""
+        # Not a cached_property: that of Python 3.11 has a lock, which a fork may find taken.
+        if self._kinds is None:
+            self._kinds = self._find_kinds()
+        return self._kinds
+
+    def _find_kinds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         if not self.merge:
             everyone = np.arange(len(self.hashes))
             return everyone, everyone

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -89,6 +91,16 @@ def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
         )
 
 
+def unit_of(largest: float) -> float:
+    """A power of two that brings numbers up to `largest` near 1, where their squares overflow.
+
+    Between 1e-50 and 1e50 it is 1: squares and their products are then safe as they are.
+    """
+    if largest == 0 or 1e-50 <= largest <= 1e50:
+        return 1.0
+    return math.ldexp(1.0, -min(1000, max(-1000, math.frexp(largest)[1])))
+
+
 class ByValue:
     """Equality by type and attributes, for objects that hold arrays."""
 
@@ -112,6 +124,21 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
     except BaseException:
         estimator.__dict__ = before
         raise
+
+
+def own(data: Any) -> Any:
+    """A copy of data that a fit keeps: what the caller does to theirs later must not reach it.
+
+    Of objects that cannot be copied there is one only, the caller's.
+    """
+    if isinstance(data, str | bytes | Number):
+        return data
+    if isinstance(data, list):
+        return [own(one) for one in data]
+    try:
+        return copy.deepcopy(data)
+    except TypeError:  # e.g. an object that holds a file or a lock
+        return data
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -16,7 +17,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._hashing import as_key
-from .._validation import all_or_nothing, as_generator
+from .._threads import blas_threads_for
+from .._validation import all_or_nothing, as_generator, unit_of
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
 from ..kernels.custom import BadPairError
@@ -84,7 +86,7 @@ class KreinLearner(Progressing, BaseEstimator):
         -------
         self
         """
-        with self._reporting(n_stages=3), all_or_nothing(self):
+        with self._reporting(n_stages=3), self._threads(X), all_or_nothing(self):
             self.__dict__.pop("cv_results_", None)  # of an earlier fit
             rng = as_generator(self.random_state)
             key = self._key(rng)
@@ -92,12 +94,19 @@ class KreinLearner(Progressing, BaseEstimator):
                 data = self._open(X, y, sample_weight)
                 seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
                 self._prepare(seen)
+                self._set_units(seen)
             with self._stage("features"):
                 self._fit_features(seen, rng)
                 self._columns = data.columns
             with self._stage("learning"):
                 self._learn(data, seen)
         return self
+
+    def _threads(self, X: Any) -> AbstractContextManager[Any]:
+        """One BLAS thread while the data and the map are small."""
+        names = self.get_params(deep=True).items()
+        widths = [v for name, v in names if name.endswith("n_components") and isinstance(v, int)]
+        return blas_threads_for(None if _is_stream(X) else X, *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
         """The seed of samples and folds: without a random state always the same."""
@@ -114,6 +123,11 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _prepare(self, seen: Survey) -> None:
         """Remember what the targets are."""
+
+    def _set_units(self, seen: Survey) -> None:
+        """Powers of two by which targets and weights are multiplied while learning."""
+        self._target_unit = unit_of(seen.largest_target)
+        self._weight_unit = unit_of(seen.largest_weight)
 
     # --- data -----------------------------------------------------------------------------------
 
@@ -248,7 +262,7 @@ class KreinLearner(Progressing, BaseEstimator):
     def _encode(self, y: Any) -> Array:
         """Targets as columns of numbers."""
         try:
-            return np.asarray(y, dtype=float).reshape(len(y), -1)
+            return np.asarray(y, dtype=float).reshape(len(y), -1) * self._target_unit
         except ValueError as error:
             raise ValueError(
                 f"{type(self).__name__} learns numbers, but y has {np.ravel(y).tolist()[0]!r}: "
@@ -257,7 +271,7 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _weigh(self, y: Any, weight: Array | None) -> Array | None:
         """What each row counts."""
-        return weight
+        return None if weight is None else weight * self._weight_unit
 
     def _moments(self, data: Data, folds: Folds | GivenFolds | None) -> list[Moments]:
         """The moments of [Z Y] in one pass: of all rows, or of each fold and of the rest."""
@@ -279,6 +293,10 @@ class KreinLearner(Progressing, BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """``Z w + b``, shape (n, q), block by block."""
         check_is_fitted(self)
+        with blas_threads_for(None if _is_stream(X) else X, len(self._signs)):
+            return self._outputs(X)
+
+    def _outputs(self, X: Any) -> Array:
         coef = np.atleast_2d(self.coef_)
         if _is_stream(X):
             width = getattr(self, "n_features_in_", None)
@@ -306,6 +324,7 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _store(self, coef: Array, intercept: Array) -> None:
         """Keep coefficients (p, q) and intercepts (q,) in scikit-learn's shapes."""
+        coef, intercept = coef / self._target_unit, intercept / self._target_unit
         one = coef.shape[1] == 1 and self._single
         self.coef_ = coef[:, 0].copy() if one else coef.T.copy()
         self.intercept_ = float(intercept[0]) if one else np.asarray(intercept, dtype=float)

@@ -150,6 +150,8 @@ class Survey:
         Dealt by class where all rows were remembered, by content alone where they are too many.
     places : ndarray or None
         Where in the data the rows of the sample are, if that is known.
+    largest_target, largest_weight : float
+        The largest magnitudes of numeric targets and of weights.
     """
 
     sample: Any
@@ -160,6 +162,8 @@ class Survey:
     label_weights: NDArray | None
     folds: Folds | GivenFolds
     places: NDArray[np.intp] | None = None
+    largest_target: float = 0.0
+    largest_weight: float = 0.0
 
 
 def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Survey:
@@ -181,6 +185,7 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
     n_rows, weight, shape = 0, 0.0, (1,)
     hashes, strata, positive = [], [], []
     totals: dict[Any, float] = {}
+    largest_target = largest_weight = 0.0
     for piece in data.pieces(65_536):
         if piece.y is None:
             raise ValueError(
@@ -191,6 +196,9 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         shape = np.shape(piece.y)[1:] or (1,)
         s = np.ones(len(piece)) if piece.weight is None else piece.weight
         weight += float(s.sum())
+        largest_weight = max(largest_weight, float(s.max(initial=0)))
+        if not classify:
+            largest_target = max(largest_target, _largest(piece.y))
         if classify:
             # Of data in memory this is known; a stream shows its labels block by block.
             check_labels(piece.y)
@@ -242,7 +250,15 @@ def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Surve
         label_weights if classify else None,
         folds,
         places,
+        largest_target,
+        largest_weight,
     )
+
+
+def _largest(y: Any) -> float:
+    """The largest magnitude of numbers; 0 of targets that are none, which are refused later."""
+    y = np.asarray(y)
+    return float(np.abs(y.astype(float)).max(initial=0)) if y.dtype.kind in "iuf" else 0.0
 
 
 def check_labels(y: Any) -> None:

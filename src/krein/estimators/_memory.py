@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import hash_rows
+from .._validation import own
 from ..kernels import Kernel
 from ..kernels.custom import BadPairError
 from ..streaming.containers import count
@@ -44,10 +45,11 @@ class Memory:
     Parameters
     ----------
     objects : list, ndarray or CSR matrix
+        In the form that the kernel gives its data; they are copied.
     """
 
     def __init__(self, objects: Any):
-        self.objects = objects
+        self.objects = own(objects)
         hashes = hash_rows(objects)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
@@ -128,7 +130,11 @@ class Remembered(Kernel):
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         """The kernel's values."""
-        return self.memory.values(self.kernel, X, X if Y is None else Y)
+        # In the kernel's own form, in which the memory knows its objects: a series (time,) and one
+        # (time, 1) are the same.
+        X = self.kernel._check_data(X)
+        Y = X if Y is None else self.kernel._check_data(Y, "Y")
+        return self.memory.values(self.kernel, X, Y)
 
     def diag(self, X: Any) -> NDArray:
         """k(x, x), by the kernel."""

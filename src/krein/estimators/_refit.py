@@ -21,7 +21,14 @@ from ._data import Data, Survey, survey
 
 Array = NDArray[np.floating]
 # What a learner knows of the targets before it learns.
-TARGETS = ("classes_", "_class_weights", "_single", "n_features_in_")
+TARGETS = (
+    "classes_",
+    "_class_weights",
+    "_single",
+    "n_features_in_",
+    "_target_unit",
+    "_weight_unit",
+)
 
 
 class Fold(NamedTuple):

@@ -87,6 +87,7 @@ class Classifying(ClassifierMixin):
         return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
 
     def _weigh(self, y: Any, weight: Array | None) -> Array | None:
+        weight = super()._weigh(y, weight)
         if self._class_weights is None:
             return weight
         of_class = self._class_weights[self._codes(y)]

@@ -126,6 +126,7 @@ class Trials:
         self._begin = time.perf_counter()
         self._good: list[Good] = []
         self._spent: dict[tuple[str, int], float] = {}
+        self._first_error: ValueError | None = None
 
     def attempt(self, kind: str, candidate: Candidate) -> tuple[float, ...]:
         """Fit one learner on one map, note how it went and return its losses."""
@@ -140,9 +141,12 @@ class Trials:
             except BadPairError:
                 raise
             except ValueError as error:
-                if not self._good:
+                # The kernel of the user does not suit the data; of dissimilarities there are other
+                # similarities, e.g. where −½ D² of the one distinct object of a fold is zero.
+                if not self._good and not self.owner.dissimilarity:
                     raise
                 # The data are good; this map does not suit them, e.g. a kernel without a measure.
+                self._first_error = self._first_error or error
                 note = str(error).split(": ")[0]
         if note:
             none = (np.inf,) * len(self.report.criteria)
@@ -159,6 +163,11 @@ class Trials:
         found = _penalties(models[0])
         self.report.trials.append(Trial(name, kind, width, losses, spent, "", found))
         return losses
+
+    def check(self) -> None:
+        """Raise the first error if no trial was finished."""
+        if not self._good and self._first_error is not None:
+            raise self._first_error
 
     def _choices(self) -> list[tuple[str, list[Good]]]:
         """Names of losses, and the best few trials by each.

@@ -21,6 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._threads import blas_threads_for
 from .._validation import all_or_nothing, as_generator
 from ..features import Nystrom
 from ..kernels import Kernel
@@ -101,7 +102,8 @@ class _Auto(Progressing, BaseEstimator):
         ----------
         X, y, sample_weight : as in `KreinRidge.fit`
         """
-        with self._reporting(n_stages=None), all_or_nothing(self):
+        small = blas_threads_for(None if _is_stream(X) else X)
+        with self._reporting(n_stages=None), small, all_or_nothing(self):
             self._fit(X, y, sample_weight)
         return self
 
@@ -145,6 +147,7 @@ class _Auto(Progressing, BaseEstimator):
         """The cheapest learner looks for good maps, the others are tried on those."""
         first, *others = trials.learners
         scores = [trials.attempt(first, candidate) for candidate in maps]
+        trials.check()
         good = [i for i in range(len(maps)) if np.isfinite(scores[i][0])]
         if trials.plan.chooses:
             good = sorted(good, key=scores.__getitem__)[:GOOD_MAPS]
@@ -176,7 +179,7 @@ class _Auto(Progressing, BaseEstimator):
             return self.kernel
         if self.kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
             return self.kernel
-        return Remembered(self.kernel, Memory(container.X))
+        return Remembered(self.kernel, Memory(self.kernel._check_data(container.X)))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
         """The median dissimilarity, of sampled objects or of a matrix; values are checked."""
@@ -222,8 +225,12 @@ class _Auto(Progressing, BaseEstimator):
         return bool(Nystrom(self.kernel)._precomputed)
 
     def _outputs(self, X: Any, name: str) -> NDArray:
-        """The mean of what a method of all that were kept returns."""
+        """Average the outputs of one method over all kept models."""
         check_is_fitted(self)
+        with blas_threads_for(None if _is_stream(X) else X):
+            return self._mean_outputs(X, name)
+
+    def _mean_outputs(self, X: Any, name: str) -> NDArray:
         X = self._rows(X, reset=False)
         if not _is_stream(X):
             X = as_rows(X)

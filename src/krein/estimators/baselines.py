@@ -7,13 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import all_or_nothing
+from .._threads import blas_threads_for
+from .._validation import all_or_nothing, own
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..proximity import SpectrumCorrector
 
@@ -86,7 +87,7 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
             There are no sample weights: the spectrum of a matrix in which a row stands twice is
             not that of the matrix in which it has twice the weight.
         """
-        with all_or_nothing(self):
+        with blas_threads_for(X), all_or_nothing(self):
             self._fit(X, y)
         return self
 
@@ -98,7 +99,9 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError("CorrectedSVC needs at least two classes, got one class.")
-        self.kernel_, self.rows_ = kernel, X
+        # Copies: the caller may change theirs.
+        self.kernel_ = kernel = clone(kernel)
+        self.rows_ = None if self._precomputed else own(X)
         K = np.asarray(kernel(X), dtype=float)
         self.corrector_ = None
         if self.correction != "none":
@@ -126,13 +129,13 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray:
         """The outputs of libsvm, shape (n,) or (n, k)."""
-        K = self._values(X)
-        return self.svc_.decision_function(K)
+        with blas_threads_for(X):
+            return self.svc_.decision_function(self._values(X))
 
     def predict(self, X: Any) -> NDArray:
         """The class of each row of X."""
-        K = self._values(X)
-        return self.svc_.predict(K)
+        with blas_threads_for(X):
+            return self.svc_.predict(self._values(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -61,7 +61,7 @@ class _Ridge(LeastSquaresLearner):
 
     def _solver(self) -> Any:
         if self.penalty == "l1":
-            return Lasso(self._signs)
+            return Lasso(self._signs, unit=self._target_unit)
         return Ridge(self._signs, indefinite=self.penalty == "krein")
 
     def _candidates(self, problem: LeastSquares) -> list[Any]:
@@ -93,7 +93,7 @@ class _Ridge(LeastSquaresLearner):
         ----------
         X, y, sample_weight : as in `fit`
         """
-        with all_or_nothing(self):
+        with self._threads(X), all_or_nothing(self):
             self._partial(X, y, sample_weight)
         return self
 
@@ -112,6 +112,7 @@ class _Ridge(LeastSquaresLearner):
         seen = survey(data, key, self.cv, self._classifies, type(self).__name__)
         if first:
             self._prepare(seen)
+            self._set_units(seen)
             self._fit_features(seen, rng)
             self._columns = data.columns
         else:
@@ -185,7 +186,8 @@ class KreinRidge(Regressing, _Ridge):
         The penalties used.
     features_ : the fitted map
     cv_results_ : dict
-        What was tried; only if something was.
+        What was tried; only if something was. The squared error of targets above 1e50 or below
+        1e-50 is that of the targets times the power of two that brings the largest near 1.
 
     References
     ----------
@@ -290,7 +292,7 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
         classes : array-like of shape (k,), default=None
             All classes there will be; needed in the first call unless it has them all.
         """
-        with all_or_nothing(self):
+        with self._threads(X), all_or_nothing(self):
             if isinstance(self.class_weight, str):
                 raise ValueError(
                     "class_weight='balanced' needs all rows at once: give partial_fit a dict."

@@ -102,6 +102,7 @@ class VarianceConstrainedRegressor(Regressing, _VarianceConstrained):
     alpha_, alpha_neg_, radius_ : float
     features_ : the fitted map
     cv_results_ : dict
+        As of `KreinRidge`.
 
     References
     ----------

@@ -155,7 +155,7 @@ def fourier_features(
     Notes
     -----
     The number of threads is the one BLAS is allowed (``threadpoolctl``, ``OMP_NUM_THREADS``), and
-    the result is the same to the last bit for any. If the rows come in several calls instead, BLAS
+    the result does not depend on it. If the rows come in several calls instead, BLAS
     may sum in another order, which changes arguments by rounding errors. Memory beyond the result
     stays below 64 MB for any n.
     """

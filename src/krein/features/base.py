@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,8 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import all_or_nothing, as_generator
+from .._threads import blas_threads_for
+from .._validation import all_or_nothing, as_generator, own
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
@@ -55,11 +57,18 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         -------
         self
         """
-        with all_or_nothing(self):
+        with self._threads(X), all_or_nothing(self):
             # A copy: changing a parameter of the caller's kernel must not change a fitted map.
             self.kernel_ = clone(self._resolved_kernel())
             self._learn(self._validate(X, reset=True), y, as_generator(self.random_state))
+            # Landmarks, or their indices, may be objects of the caller's.
+            for name in {"landmarks_", "component_indices_"} & vars(self).keys():
+                setattr(self, name, own(getattr(self, name)))
         return self
+
+    def _threads(self, X: Any) -> AbstractContextManager[Any]:
+        """One BLAS thread while the data and the map are small."""
+        return blas_threads_for(X, getattr(self, "n_components", 0))
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
@@ -95,7 +104,8 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
             In the dtype of X, if that is float32 or float64.
         """
         check_is_fitted(self)
-        return self._map(self._validate(X, reset=False))
+        with self._threads(X):
+            return self._map(self._validate(X, reset=False))
 
     def transform_dual(self, X: Any) -> NDArray:
         """The features of the second argument, ``Z(X) Mᵀ``.
@@ -104,14 +114,16 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         indefinite; turned by a phase if it is not symmetric.
         """
         check_is_fitted(self)
-        return self._map_dual(self._validate(X, reset=False))
+        with self._threads(X):
+            return self._map_dual(self._validate(X, reset=False))
 
     def approximate_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """The matrix ``Z(X) M Z(Y)ᵀ`` that approximates k(X, Y); Y = None means X."""
         check_is_fitted(self)
         left = self._validate(X, reset=False)
         right = left if Y is None else self._validate(Y, reset=False)
-        return self._map(left) @ self._map_dual(right).T
+        with self._threads(X):
+            return self._map(left) @ self._map_dual(right).T
 
     def _resolved_kernel(self) -> Kernel:
         """The kernel that is approximated, defaults filled in."""

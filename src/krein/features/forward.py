@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import type_of_target
 
 from .._threads import one_blas_thread
+from .._validation import unit_of
 
 Array = NDArray[np.floating]
 # Numbers of more distinct values than this are numbers, whole or not; fewer are classes.
@@ -70,6 +71,8 @@ def as_columns(y: Any, n: int) -> Array:
     if len(y) != n:
         raise ValueError(f"y has {len(y)} targets, but X has {n} rows.")
     numbers = y.dtype.kind in "biuf"
+    if y.dtype.kind == "f":
+        y = y * unit_of(float(np.abs(y).max(initial=0)))
     try:
         if type_of_target(y) in ("binary", "multiclass"):
             classes, codes = np.unique(y, return_inverse=True)
@@ -82,5 +85,6 @@ def as_columns(y: Any, n: int) -> Array:
             f"y must be labels of one type or numbers, got {' and '.join(kinds)}: make them all "
             "text or all numbers."
         ) from error
+    columns *= [unit_of(float(largest)) for largest in np.abs(columns).max(axis=0, initial=0)]
     spread = columns.std(axis=0)
     return columns / np.where(spread > 0, spread, 1.0)

@@ -253,8 +253,6 @@ class Multiquadric(Radial):
         Offset; the larger, the smoother at x = y.
     """
 
-    conditional_order = 1
-
     def __init__(self, sigma: float = 1.0, c: float = 1.0):
         self.sigma = sigma
         self.c = c
@@ -272,8 +270,6 @@ class ThinPlateSpline(Radial):
     sigma : float, default=1.0
         Length scale: the kernel changes sign at distance σ.
     """
-
-    conditional_order = 2
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma

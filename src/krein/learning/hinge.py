@@ -153,8 +153,9 @@ class SquaredHinge:
         A = (gram if len(used) == len(gram) else gram[np.ix_(used, used)]) / total
         A[np.diag_indices_from(A)] += diagonal[used]
         # No active row, or fewer than features at a tiny penalty: the intercept has no say.
-        for ridge in (0.0, 1e-12 * (1 + np.trace(A))):
-            B = A + ridge * np.eye(len(A)) if ridge else A
+        # The larger ones are for the rounding of products in single precision.
+        for share in (0.0, 1e-12, 1e-9, 1e-6):
+            B = A + share * (1 + np.trace(A)) * np.eye(len(A)) if share else A
             try:
                 L = np.linalg.cholesky(B)
                 return cho_solve((L, True), right, check_finite=False)

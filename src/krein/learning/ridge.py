@@ -8,13 +8,29 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, solve, solve_triangular
 
 from .._threads import one_blas_thread
 from .penalties import Penalty
 from .problems import LeastSquares
 
 Array = NDArray[np.floating]
+# Rounding errors of a Gram matrix, relative to its size and trace: those of its factorisation, and
+# those of products in double and in single precision. A penalty below them is not seen.
+FLOORS = (0.0, 1e-14, 1e-9, 1e-7)
+
+
+def _triangle(gram: Array, diagonal: Array) -> Array:
+    """The triangle R of ``RᵀR = gram + diag(diagonal)``, a penalty raised to what can be seen."""
+    for floor in FLOORS:
+        A = gram.copy()
+        seen = floor * len(A) * np.trace(A)
+        A[np.diag_indices_from(A)] += np.maximum(diagonal, seen)
+        try:
+            return cholesky(A, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            continue
+    raise LinAlgError("The Gram matrix is not positive semi-definite.")
 
 
 @dataclass(frozen=True)
@@ -69,16 +85,8 @@ class Ridge:
         diagonal = penalty.diagonal(self.signs)
         used = np.flatnonzero(np.isfinite(diagonal))
         whole = len(used) == problem.width
-        A = problem.gram.copy() if whole else problem.gram[np.ix_(used, used)]
-        A[np.diag_indices_from(A)] += diagonal[used]
-        try:
-            return used, cho_factor(A, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            # A penalty below the rounding of the Gram matrix: the smallest that can be seen.
-            A = problem.gram[np.ix_(used, used)]
-            floor = 1e-14 * len(A) * np.trace(A)
-            A[np.diag_indices_from(A)] += np.maximum(diagonal[used], floor)
-            return used, cho_factor(A, check_finite=False)
+        gram = problem.gram if whole else problem.gram[np.ix_(used, used)]
+        return used, (_triangle(gram, diagonal[used]), False)
 
     def _stationary(self, problem: LeastSquares, alpha: float) -> Array:
         A = problem.gram + np.diag(alpha * self.signs)
@@ -107,6 +115,8 @@ class Lasso:
     signs: Array
     max_iter: int = 10_000
     tol: float = 1e-6
+    # What the targets were multiplied by: the squares were so twice, the penalty is so once.
+    unit: float = 1.0
 
     def solve(self, problem: LeastSquares, penalty: Penalty) -> Array:
         """The coefficients, shape (p, q)."""
@@ -118,10 +128,12 @@ class Lasso:
 
         p = problem.width
         ridge = 1e-12 * np.trace(problem.gram) / max(1, p) or 1.0
-        R = cholesky(problem.gram + ridge * np.eye(p), check_finite=False)
+        R = _triangle(problem.gram, np.full(p, ridge))
         target = solve_triangular(R, problem.cross, trans=1, check_finite=False)
+        # A penalty below the rounding of the products with the targets is not seen.
+        least = 1e-14 * float(np.abs(problem.cross).max(initial=0)) or 1.0
         for penalty in penalties:
-            diagonal = penalty.diagonal(self.signs)
+            diagonal = np.maximum(self.unit * penalty.diagonal(self.signs), least)
             scale = np.divide(1.0, diagonal, out=np.zeros(p), where=np.isfinite(diagonal))
             # scikit-learn's objective is ours divided by twice the number of rows, p.
             solver = CoordinateDescent(

@@ -166,30 +166,45 @@ def on_sphere(c: Array, b: Array, radius: float) -> tuple[Array, float]:
     lowest = int(np.argmin(c))
     d = c - c[lowest]
     bottom = d <= 1e-14 * max(float(np.abs(c).max()), 1e-300)
-    at_bottom, whole = float(np.linalg.norm(b[bottom])), float(np.linalg.norm(b))
-    if at_bottom <= 1e-14 * whole or whole == 0:
-        gamma = np.divide(b, d, out=np.zeros_like(b), where=~bottom)
-        short = radius**2 - float(gamma @ gamma)
-        if short >= 0:
+    # In units of ‖b‖, of the radius and of the multiplier's upper bound, no square can overflow.
+    b, whole = _direction(b)
+    with np.errstate(over="ignore"):
+        unit = np.float64(whole) / radius
+        d = np.divide(d, unit, out=np.where(d > 0, np.inf, 0.0), where=unit > 0)
+    at_bottom = float(np.linalg.norm(b[bottom]))
+    if at_bottom <= 1e-14:
+        with np.errstate(over="ignore", divide="ignore"):
+            gamma = np.divide(b, d, out=np.zeros_like(b), where=~bottom & (b != 0))
+        if np.abs(gamma).max() <= 1 and (short := 1 - float(gamma @ gamma)) >= 0:
             gamma[lowest] = np.sqrt(short)
-            return gamma, float(c[lowest])
-    t = _root(d, b, radius, at_bottom / radius, whole / radius)
+            return radius * gamma, float(c[lowest])
+    # No part of a unit vector exceeds 1.
+    t = _root(d, b, max(at_bottom, float((np.abs(b) - d).max())), 1.0)
     gamma = b / (d + t)
-    return gamma * (radius / np.linalg.norm(gamma)), float(c[lowest] - t)
+    return gamma * (radius / np.linalg.norm(gamma)), float(c[lowest] - t * unit)
 
 
-def _root(d: Array, b: Array, radius: float, low: float, high: float) -> float:
-    """The root of ``‖b/(d + t)‖ = radius`` in [low, high], by Newton on 1/‖·‖, which is concave."""
+def _direction(b: Array) -> tuple[Array, float]:
+    """b divided by its norm, and the norm, whose squares may overflow or vanish."""
+    largest = float(np.abs(b).max())
+    if not largest:
+        return b, 0.0
+    norm = float(np.linalg.norm(b / largest))
+    return b / largest / norm, largest * norm
+
+
+def _root(d: Array, b: Array, low: float, high: float) -> float:
+    """The root of ``‖b/(d + t)‖ = 1`` in [low, high], by Newton on 1/‖·‖, which is concave."""
     t = max(low, 1e-300)
     for _ in range(200):
         gamma = b / (d + t)
         norm = float(np.linalg.norm(gamma))
-        if norm > radius:
+        if norm > 1:
             low = t
         else:
             high = t
         slope = float(gamma @ (gamma / (d + t))) / norm**3
-        step = (1 / radius - 1 / norm) / slope
+        step = (1 - 1 / norm) / slope
         new = t + step
         if not low <= new <= high:
             new = (low + high) / 2

@@ -19,6 +19,7 @@ from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._blocks import row_blocks
+from .._threads import blas_threads_for
 from .._validation import all_or_nothing
 
 # Matrices that differ from their transpose by more than this, relative to their largest value,
@@ -69,7 +70,7 @@ class Proximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._map(self._fit(X))
 
     def _fit(self, X: Any) -> NDArray:
-        with all_or_nothing(self):
+        with blas_threads_for(X), all_or_nothing(self):
             square = self._square(X)
             self.n_samples_fit_ = len(square)
             self._learn(square)
@@ -90,7 +91,8 @@ class Proximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             In the dtype of X, if that is float32 or float64.
         """
         check_is_fitted(self)
-        return self._map(self._rows(X))
+        with blas_threads_for(X):
+            return self._map(self._rows(X))
 
     def _square(self, X: Any) -> NDArray:
         raise TypeError(f"{type(self).__name__} must define _square.")

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._validation import own
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
 from ._base import (
@@ -64,6 +66,8 @@ class KreinPCA(Proximity):
         Their signs, +1 or −1.
     form_ : krein.forms.Signature
         The form M.
+    kernel_ : Kernel
+        A copy of the kernel, unless the similarities are precomputed.
     negative_mass_ : float
         ``Σ_{λ < 0} |λ| / Σ |λ|`` over all eigenvalues, kept or not.
     n_samples_fit_ : int
@@ -130,7 +134,9 @@ class KreinPCA(Proximity):
             K = precomputed_square(self, X)
         else:
             assert isinstance(kernel, Kernel)
-            self._objects = self._validate(X, reset=True)
+            # Copies: the caller may change theirs.
+            self.kernel_ = kernel = clone(kernel)
+            self._objects = own(self._validate(X, reset=True))
             K = kernel(self._objects)
             check_finite_pairs(self, K, repr(kernel))
         check_symmetric(self, K)
@@ -139,17 +145,16 @@ class KreinPCA(Proximity):
     def _rows(self, X: Any) -> NDArray:
         if self._precomputed:
             return precomputed_rows(self, X)
-        assert isinstance(self.kernel, Kernel)
-        K = self.kernel(self._validate(X, reset=False), self._objects)
-        check_finite_pairs(self, K, repr(self.kernel))
+        K = self.kernel_(self._validate(X, reset=False), self._objects)
+        check_finite_pairs(self, K, repr(self.kernel_))
         return K
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Vectors are validated here; other objects are the kernel's business."""
-        if not self._takes_vectors:
+        if not (isinstance(self.kernel, Kernel) and self.kernel.takes_matrix(X)):
             return X
         dtype = [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtype, copy=reset)
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtype)
 
     @property
     def _precomputed(self) -> bool:
@@ -197,7 +202,7 @@ class KreinPCA(Proximity):
         centred similarities of X and Y.
         """
         check_is_fitted(self)
-        return self.form_.dual(self._map(self._rows(X)))
+        return self.form_.dual(self.transform(X))
 
     @property
     def _n_features_out(self) -> int:

@@ -40,8 +40,6 @@ class Moments:
     >>> both.mean, both.scatter
     (array([3., 2.]), array([[8., 4.],
            [4., 8.]]))
-    >>> both.subtract(Moments.of(rows[1:])).mean
-    array([1., 0.])
     """
 
     weight: float
@@ -99,20 +97,7 @@ class Moments:
             return other if not self.weight else self
         d = other.mean - self.mean
         scatter = self.scatter + other.scatter
-        scatter += np.outer(d, (self.weight * other.weight / weight) * d)
-        return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
-
-    def subtract(self, other: Moments) -> Moments:
-        """The moments of the rows of self that are not in other, which it contains."""
-        self._check(other)
-        weight = self.weight - other.weight
-        if weight <= 1e-12 * self.weight:
-            return Moments.zero(self.width)
-        d = self.mean - other.mean
-        scatter = self.scatter - other.scatter
-        scatter -= np.outer(d, (self.weight * other.weight / weight) * d)
-        # What is left of a constant column is rounding, of either sign.
-        np.fill_diagonal(scatter, np.maximum(np.diagonal(scatter), 0))
+        scatter += np.outer(d, (self.weight * (other.weight / weight)) * d)
         return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
 
     def _check(self, other: Moments) -> None:
@@ -169,7 +154,7 @@ class MomentsSum:
         total = self.weight + added
         d = np.concatenate(means) - self.mean
         if self.weight:
-            self._scatter += np.outer((self.weight * added / total) * d, d)
+            self._scatter += np.outer((self.weight * (added / total)) * d, d)
         self.mean += (added / total) * d
         self.weight = total
 

@@ -2,16 +2,14 @@
 
 Every distinct row has a clock (see `krein._hashing`), and the rows whose clocks ring first are the
 sample. A row of the final sample is among the first of every part of the data, so it is never
-evicted on the way: its total weight is exact, and neither the order of the rows nor the size of the
-blocks nor the way partial samples are merged changes a bit.
+evicted on the way: neither the order of the rows nor the size of the blocks nor the way partial
+samples are merged changes the sample.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +26,7 @@ SALT = 1
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """The `size` distinct rows of positive weight that ring first, and their weights.
+    """The `size` distinct rows of positive weight that ring first.
 
     Start with `Reservoir.zero`; `update` and `merge` return new reservoirs.
 
@@ -47,8 +45,8 @@ class Reservoir:
     >>> from krein.streaming import Reservoir
     >>> X = np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
     >>> kept = Reservoir.zero(5, key=0).update(X)
-    >>> len(kept.rows), sorted(kept.weights.tolist()), kept.is_complete
-    (2, [1.0, 2.0], True)
+    >>> len(kept.rows), kept.is_complete
+    (2, True)
     """
 
     size: int
@@ -76,7 +74,7 @@ class Reservoir:
         ----------
         X : ndarray or CSR of shape (n, d), or list of n objects
         weight : array-like of shape (n,), default=None
-            Non-negative; None counts every row once.
+            Non-negative; rows of weight zero are left out, None takes every row.
         """
         X = _canonical(X)
         n = count(X)
@@ -89,7 +87,7 @@ class Reservoir:
         positive = np.ones(n, bool) if weight is None else weight > 0
         near = positive & (clocks <= self._threshold)
         rows = np.flatnonzero(near)
-        part = _Part(_take(X, rows), hashes[rows], clocks[rows], _limbs(weight, rows))
+        part = _Part(_take(X, rows), hashes[rows], clocks[rows])
         left_out = self._left_out or len(rows) < np.count_nonzero(positive)
         seen = replace(self, n_seen=self.n_seen + n, _layout=layout, _left_out=bool(left_out))
         return seen._with_parts([_joint([part])] if len(rows) else [])
@@ -135,7 +133,7 @@ class Reservoir:
         full = [part.clocks[-1] for part in self._parts if len(part) == self.size]
         return float(min(full, default=np.inf))
 
-    @cached_property
+    @property
     def _sample(self) -> tuple[_Part | None, bool]:
         """The sample itself and whether it is all there was."""
         if not self._parts:
@@ -155,12 +153,6 @@ class Reservoir:
         if layout is None:
             return np.empty((0, 0))
         return layout.cast([] if sample is None else [sample.X])
-
-    @property
-    def weights(self) -> NDArray[np.float64]:
-        """The total weight of each row of the sample, correctly rounded; shape (m,)."""
-        sample = self._sample[0]
-        return np.empty(0) if sample is None else _floats(sample.limbs)
 
     @property
     def hashes(self) -> Hashes:
@@ -282,7 +274,6 @@ class _Part:
     X: Any
     hashes: Hashes
     clocks: NDArray[np.floating]
-    limbs: _Limbs
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -291,12 +282,11 @@ class _Part:
         if len(self) <= n:
             return self
         keep = np.arange(n)
-        limbs = _Limbs(self.limbs.low, self.limbs.digits[:n])
-        return _Part(_take(self.X, keep), self.hashes[:n].copy(), self.clocks[:n].copy(), limbs)
+        return _Part(_take(self.X, keep), self.hashes[:n].copy(), self.clocks[:n].copy())
 
 
 def _joint(parts: Iterable[_Part]) -> _Part:
-    """The distinct rows of several parts, by clock, with the sums of their weights."""
+    """The distinct rows of several parts, by clock."""
     parts = list(parts)
     hashes = np.concatenate([part.hashes for part in parts])
     clocks = np.concatenate([part.clocks for part in parts])
@@ -304,78 +294,5 @@ def _joint(parts: Iterable[_Part]) -> _Part:
     hashes = hashes[order]
     starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
     rows = order[starts]
-    limbs = _sums(_stacked([part.limbs for part in parts]), order, starts)
-    return _Part(
-        _take(concatenated([part.X for part in parts]), rows), hashes[starts], clocks[rows], limbs
-    )
-
-
-# --- exact sums of weights -----------------------------------------------------------------------
-
-# Sums of floats depend on the order of the terms, sums of integers do not. A weight is a row of
-# digits to the base 2**32, in the fixed-point notation that reaches as far as the weights do.
-_BITS = np.uint64(32)
-_MASK = np.uint64(2**32 - 1)
-
-
-class _Limbs(NamedTuple):
-    """``Σ_j digits[:, j] · 2^(32 (low + j))``, digits of shape (n, L)."""
-
-    low: int
-    digits: NDArray[np.uint64]
-
-
-def _limbs(weight: NDArray[np.float64] | None, rows: NDArray[np.intp]) -> _Limbs:
-    if weight is None:
-        return _Limbs(0, np.ones((len(rows), 1), np.uint64))
-    if not len(rows):
-        return _Limbs(0, np.zeros((0, 1), np.uint64))
-    fraction, exponent = np.frexp(weight[rows])
-    mantissa = np.ldexp(fraction, 53).astype(np.uint64)
-    place, shift = np.divmod(exponent.astype(np.int64) - 53, 32)
-    shift = shift.astype(np.uint64)
-    lower, upper = (mantissa & _MASK) << shift, (mantissa >> _BITS) << shift
-    low = int(place.min())
-    digits = np.zeros((len(rows), int(place.max()) - low + 3), np.uint64)
-    row, column = np.arange(len(rows)), place - low
-    digits[row, column] = lower & _MASK
-    digits[row, column + 1] = (lower >> _BITS) + (upper & _MASK)
-    digits[row, column + 2] = upper >> _BITS
-    return _carried(_Limbs(low, digits))
-
-
-def _stacked(parts: list[_Limbs]) -> _Limbs:
-    low = min(part.low for part in parts)
-    high = max(part.low + part.digits.shape[1] for part in parts)
-    digits = np.zeros((sum(len(part.digits) for part in parts), high - low), np.uint64)
-    start = 0
-    for part in parts:
-        stop, column = start + len(part.digits), part.low - low
-        digits[start:stop, column : column + part.digits.shape[1]] = part.digits
-        start = stop
-    return _Limbs(low, digits)
-
-
-def _sums(limbs: _Limbs, order: NDArray[np.intp], starts: NDArray[np.intp]) -> _Limbs:
-    return _carried(_Limbs(limbs.low, np.add.reduceat(limbs.digits[order], starts, axis=0)))
-
-
-def _carried(limbs: _Limbs) -> _Limbs:
-    """The same numbers with every digit below 2**32 and no column of zeros at either end."""
-    digits = np.pad(limbs.digits, ((0, 0), (0, 2)))
-    for j in range(digits.shape[1] - 1):
-        digits[:, j + 1] += digits[:, j] >> _BITS
-        digits[:, j] &= _MASK
-    used = np.flatnonzero(digits.any(axis=0))
-    first, last = (int(used[0]), int(used[-1])) if len(used) else (0, 0)
-    return _Limbs(limbs.low + first, digits[:, first : last + 1].copy())
-
-
-def _floats(limbs: _Limbs) -> NDArray[np.float64]:
-    """The numbers, each rounded once."""
-    powers = 32 * (limbs.low + np.arange(limbs.digits.shape[1]))
-    with np.errstate(over="ignore"):
-        terms = np.ldexp(limbs.digits.astype(np.float64), powers)
-    if terms.shape[1] == 1:
-        return terms[:, 0]
-    return np.array([math.fsum(row) for row in terms.tolist()])
+    X = _take(concatenated([part.X for part in parts]), rows)
+    return _Part(X, hashes[starts], clocks[rows])
