@@ -21,7 +21,7 @@ CUT = {
     "npz compressed": r"a\.npz is cut off or damaged at its end",
     "csv": r"a\.csv: line \d+ has \d columns instead of 6: the file is cut off or damaged there",
     "csv.gz": r"a\.csv\.gz is cut off or damaged after line \d+",
-    "csv.bz2": r"a\.b\.CSV\.bz2 is cut off or damaged after line \d+",
+    "csv.bz2": r"a\.b\.CSV\.bz2 is cut off or damaged at its start",
     "parquet": r"a\.parquet is no complete Parquet file: its footer, at the end, cannot be read",
     "svm": r"a\.svm: line \d+: '\d+:' is not index:value",
     "svm.gz": r"a\.svmlight\.gz is cut off or damaged after line \d+",
@@ -78,7 +78,7 @@ def test_an_archive_with_fewer_rows_than_its_header_says(tmp_path):
     np.save(tmp_path / "X.npy", np.ones((10, 2)))
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("X.npy", (tmp_path / "X.npy").read_bytes()[:-40])
-    with pytest.raises(ValueError, match=r"damaged near row 8 of member 'X' .*10 rows"):
+    with pytest.raises(ValueError, match=r"member 'X' is cut off in row 7: .* shape \(10, 2\), 160 bytes, and 120 are"):
         list(open_stream(tmp_path / "a.npz", rows=4))
 
 
@@ -144,7 +144,7 @@ ARRAYS = {
     "Fortran order": ({"X": np.ones((4, 3), order="F")}, "'X' is in Fortran order and cannot be"),
     "objects": ({"X": np.array([[1, None]], dtype=object)}, "member 'X' holds objects"),
     "scalar": ({"X": np.array(3.0)}, "member 'X' holds a single value"),
-    "vector": ({"X": np.ones(3)}, "member 'X' for X has shape (3,), but X must be a matrix"),
+    "vector": ({"X": np.ones(3)}, "member 'X' for X is an array of shape (3,), not a matrix"),
     "short y": ({"X": np.ones((3, 2)), "y": np.ones(2)}, "member 'y' for y has shape (2,)"),
     "no X": ({"Z": np.ones((3, 2)), "t": np.ones(3)}, "no member 'X' for X: it holds Z, t"),
 }
@@ -212,7 +212,7 @@ def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ImportError, match=r'pip install "krein\[parquet\]"'):
+    with pytest.raises(ImportError, match=r'pip install "krein\[files\]"'):
         open_stream(tmp_path / "a.parquet")
 
 

@@ -26,9 +26,10 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     """
     n_seen = 0
     first: Block | None = None
+    source = "" if container.path is None else f"{container.path}: "
     for number, block in enumerate(container):
         n = count(block.X)
-        place = _Place(number, n_seen)
+        place = _Place(number, n_seen, source, container.feature_names)
         _check_lengths(block, n, place)
         if not n:
             continue
@@ -38,19 +39,20 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
                 n_columns = block.X.shape[1]
             if block.X.shape[1] != n_columns:
                 raise ValueError(
-                    f"Block {number} has {block.X.shape[1]} columns, but {n_columns} are expected: "
-                    "all blocks need the same columns."
+                    f"{source}Block {number} has {block.X.shape[1]} columns, but {n_columns} are "
+                    "expected: all blocks need the same columns."
                 )
         if first is None:
             first = block
         _check_alike(block, first, number)
         _check_finite("X", block.X, place)
         _check_finite("y", block.y, place)
+        _check_labels(block.y, place)
         yield block
         n_seen += n
     if first is None:
         raise ValueError(
-            "The data have no rows: not one block holds any. If an earlier pass had some, their "
+            f"{source}The data have no rows: not one block holds any. If an earlier pass had some, their "
             "source can be walked only once; pass a list, a callable or a file."
         )
 
@@ -60,6 +62,12 @@ class _Place(NamedTuple):
 
     block: int
     start: int
+    source: str = ""
+    names: list[str] | None = None
+
+    def column(self, column: int) -> str:
+        named = "" if self.names is None else f" ({self.names[column]!r})"
+        return f"column {column}{named}"
 
     def row(self, row: int) -> str:
         return f"row {row} of block {self.block} (row {self.start + row} of the data)"
@@ -69,12 +77,12 @@ def _check_lengths(block: Block, n: int, place: _Place) -> None:
     for name, side in (("y", block.y), ("weight", block.weight)):
         if side is not None and len(side) != n:
             raise ValueError(
-                f"Block {place.block} has {n} rows of X and {len(side)} of {name}: every row needs "
+                f"{place.source}Block {place.block} has {n} rows of X and {len(side)} of {name}: every row needs "
                 "one."
             )
     if block.y is not None and np.ndim(block.y) > 2:
         raise ValueError(
-            f"y of block {place.block} has {np.ndim(block.y)} dimensions: it must be a vector or "
+            f"{place.source}y of block {place.block} has {np.ndim(block.y)} dimensions: it must be a vector or "
             "a matrix."
         )
 
@@ -104,7 +112,7 @@ def _numbers(X: Any, place: _Place) -> Any:
         return X
     if X.ndim != 2:
         raise ValueError(
-            f"X of block {place.block} has {X.ndim} dimension{'s' * (X.ndim != 1)}: rows of "
+            f"{place.source}X of block {place.block} has {X.ndim} dimension{'s' * (X.ndim != 1)}: rows of "
             "numbers make a matrix (reshape(-1, 1) for one column)."
         )
     if X.dtype in (np.float32, np.float64):
@@ -115,10 +123,40 @@ def _numbers(X: Any, place: _Place) -> Any:
         real = all(isinstance(value, int | float | np.integer) for value in X.flat)
     if not real:
         raise ValueError(
-            f"X of block {place.block} has dtype {X.dtype}, but real numbers are needed: encode "
-            "text as numbers first, or pass a list of objects."
+            f"{place.source}X of block {place.block} has dtype {X.dtype}, but real numbers are "
+            f"needed{_culprit(X, place)}: encode text as numbers first, or pass a list of objects."
         )
     return X.astype(np.float64)
+
+
+def _culprit(X: Any, place: _Place) -> str:
+    """The first column of objects that holds something else than numbers, and what it holds."""
+    if X.dtype != object:
+        return ""
+    row, column = next(
+        (i, j)
+        for (j, i), value in np.ndenumerate(X.T)
+        if not isinstance(value, int | float | np.integer)
+    )
+    return f", and {place.column(column)} holds {X[row, column]!r}"
+
+
+def _check_labels(y: Any, place: _Place) -> None:
+    """Refuse targets that are missing; in memory an empty text may be a label."""
+    if y is None or y.dtype.kind not in "OU":
+        return
+    missing = np.array([_is_missing(label, bool(place.source)) for label in np.ravel(y)])
+    if missing.any():
+        row = int(np.argmax(missing)) // max(1, int(np.prod(y.shape[1:])))
+        raise ValueError(
+            f"{place.source}y is empty in {place.row(row)}: drop such rows or fill them in first."
+        )
+
+
+def _is_missing(label: Any, in_file: bool) -> bool:
+    if isinstance(label, str):
+        return in_file and not label.strip()
+    return label is None or (isinstance(label, float) and label != label)
 
 
 def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
@@ -126,7 +164,7 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
         return None
     if weight.ndim != 1 or weight.dtype.kind not in "biuf":
         raise ValueError(
-            f"weight of block {place.block} has shape {weight.shape} and dtype {weight.dtype}: it "
+            f"{place.source}weight of block {place.block} has shape {weight.shape} and dtype {weight.dtype}: it "
             "must be a vector of numbers."
         )
     weight = weight.astype(np.float64, copy=False)
@@ -134,7 +172,7 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(
-            f"weight is {weight[row]:g} in {place.row(row)}: weights must not be negative."
+            f"{place.source}weight is {weight[row]:g} in {place.row(row)}: weights must not be negative."
         )
     return weight
 
@@ -158,7 +196,9 @@ def _check_finite(name: str, values: Any, place: _Place) -> None:
     if sparse.issparse(values):
         column = int(values.indices[row])
         row = int(np.searchsorted(values.indptr, row, side="right")) - 1
-    at = f" in column {column}" if values.ndim == 2 else ""
+    at = ""
+    if values.ndim == 2:
+        at = f" in {place.column(column) if name == 'X' else f'column {column}'}"
     raise ValueError(
-        f"{name} is {value} in {place.row(row)}{at}: drop such rows or fill them in first."
+        f"{place.source}{name} is {value} in {place.row(row)}{at}: drop such rows or fill them in first."
     )

@@ -1,0 +1,131 @@
+"""Which columns of a table hold the features, the targets and the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Layout(NamedTuple):
+    """Where a fit found its columns, so that later files are read alike.
+
+    Attributes
+    ----------
+    n_features : int
+    names : tuple of str, default=None
+        The features' names, None where the columns have none.
+    target : str or int, default=None
+        The column of y, by name where the columns have names; None for none.
+    width : int, default=None
+        The number of all columns, None where the fit saw no table.
+    zero_based : bool, default=None
+        Whether indices of libsvm text began at 0.
+    """
+
+    n_features: int
+    names: tuple[str, ...] | None = None
+    target: Any = None
+    width: int | None = None
+    zero_based: bool | None = None
+
+    def features(self, path: Path, names: list[str] | None, width: int) -> list[int]:
+        """Indices of the features in a table of `width` columns, by name if both have names."""
+        if self.names is not None and names is not None:
+            return [self._index(path, names, name) for name in self.names]
+        if width == self.n_features:
+            return list(range(width))
+        place = self.place(width)
+        if place is None:
+            raise ValueError(
+                f"{path} has {width} columns, but the fit had {self.n_features} features: give "
+                "those columns, in the same order, with or without the target in its place."
+            )
+        return [j for j in range(width) if j != place]
+
+    def place(self, width: int) -> int | None:
+        """The index of the target in a table with one column more than features."""
+        if width != self.n_features + 1:
+            return None
+        same = isinstance(self.target, int) and self.width == width
+        return self.target if same else width - 1
+
+    def _index(self, path: Path, names: list[str], name: str) -> int:
+        if name not in names:
+            raise ValueError(
+                f"{path} has no column {name!r}, which the fit had: its columns are "
+                f"{listed(names)}."
+            )
+        return only(path, names, name)
+
+
+def choose_columns(
+    path: Path, names: list[str], target: Any, weight: Any, besides: Sequence[str] = ()
+) -> tuple[list[int], int | None, int | None]:
+    """Indices of the features, of y and of the weights; columns `besides` are no features."""
+    ours = [j for j, name in enumerate(names) if name not in besides]
+
+    def index(role: str, column: Any) -> int:
+        if isinstance(column, str) and column in names:
+            return only(path, names, column)
+        whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+        if whole and -len(names) <= column < len(names):
+            return int(column) % len(names)
+        raise ValueError(
+            f"{path} has no column {column!r} for {role}: its columns are {listed(names)}."
+        )
+
+    last = ours[-1] if ours else len(names) - 1
+    y = None if target is False else index("target", last if target is None else target)
+    w = None if weight is None else index("weight", weight)
+    if y is not None and y == w:
+        raise ValueError(
+            f"{path}: column {names[y]!r} cannot be both the target and the weight: name two "
+            "columns."
+        )
+    features = [j for j in ours if j not in (y, w)]
+    if not features:
+        raise ValueError(f"{path} has no column left for X: y and weights take all of them.")
+    return features, y, w
+
+
+def only(path: Path, names: list[str], name: str) -> int:
+    """The index of a name that must be there once."""
+    if names.count(name) > 1:
+        places = ", ".join(str(j) for j, other in enumerate(names) if other == name)
+        raise ValueError(
+            f"{path} has several columns {name!r} ({places}, counted from 0): rename all but one."
+        )
+    return names.index(name)
+
+
+def listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+
+
+class Table:
+    """What containers of named columns share; `columns`, `target` and `weight` are indices."""
+
+    path: Path
+    names: list[str]
+    columns: list[int]
+    target: int | None
+    weight: int | None
+    has_names = True
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The features' names; None where the file has none or some twice."""
+        found = [self.names[j] for j in self.columns]
+        return found if self.has_names and len(set(found)) == len(found) else None
+
+    @property
+    def layout(self) -> Layout:
+        """Where the columns are."""
+        names, target = self.feature_names, self.target
+        if names is not None and target is not None:
+            return Layout(len(names), tuple(names), self.names[target], len(self.names))
+        named = None if names is None else tuple(names)
+        return Layout(len(self.columns), named, target, len(self.names))
