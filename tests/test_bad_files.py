@@ -78,7 +78,10 @@ def test_an_archive_with_fewer_rows_than_its_header_says(tmp_path):
     np.save(tmp_path / "X.npy", np.ones((10, 2)))
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("X.npy", (tmp_path / "X.npy").read_bytes()[:-40])
-    with pytest.raises(ValueError, match=r"member 'X' is cut off in row 7: .* shape \(10, 2\), 160 bytes, and 120 are"):
+    with pytest.raises(
+        ValueError,
+        match=r"member 'X' is cut off in row 7: .* shape \(10, 2\), 160 bytes, and 120 are",
+    ):
         list(open_stream(tmp_path / "a.npz", rows=4))
 
 

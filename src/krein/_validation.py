@@ -103,6 +103,30 @@ class ByValue:
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
 
 
+def check_numeric_columns(owner: object, X: Any) -> None:
+    """Refuse a DataFrame with a column of text or dates, and name the column."""
+    if not hasattr(X, "columns") or not hasattr(X, "__array__"):
+        return
+    for name in X.columns:
+        values = np.ravel(np.asarray(X[name]))
+        odd: Any = values[:1] if values.dtype.kind in "mM" else []
+        if values.dtype.kind in "OUST":
+            odd = [value for value in values if isinstance(value, str) and not _is_decimal(value)]
+        if len(odd):
+            raise ValueError(
+                f"{type(owner).__name__} needs numbers, but column {name!r} of X holds "
+                f"{str(odd[0])!r}: encode it as numbers or leave it out."
+            )
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @contextmanager
 def all_or_nothing(estimator: object) -> Iterator[None]:
     """Within, a failure leaves the estimator as it was: nothing is half-fitted."""

@@ -16,24 +16,23 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from .._hashing import as_key
-from .._validation import all_or_nothing, as_generator
+from .._validation import all_or_nothing, as_generator, check_numeric_columns
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
 from ..kernels.custom import BadPairError
 from ..streaming import (
     Block,
-    Container,
     Folds,
     GivenFolds,
     InMemory,
     Moments,
     MomentsSum,
-    as_container,
     checked,
     split,
 )
-from ..streaming.containers import count, is_block
+from ..streaming.containers import count
 from ._data import Data, Piece, Survey, survey
+from ._files import Reading, is_stream
 from ._progress import Progressing, with_callbacks
 
 Array = NDArray[np.floating]
@@ -42,7 +41,7 @@ Array = NDArray[np.floating]
 FEATURE_BYTES = 2**25
 
 
-class KreinLearner(Progressing, BaseEstimator):
+class KreinLearner(Reading, Progressing, BaseEstimator):
     """Base of the learners ``f(x) = wᵀZ(x) + b``.
 
     A learner never sees X. It opens the data as a container, fits the map Z on a sample of distinct
@@ -78,7 +77,10 @@ class KreinLearner(Progressing, BaseEstimator):
             A path, a container and blocks carry their own targets and weights; see
             `krein.streaming`.
         y : array-like of shape (n,) or (n, k), default=None
+            For a path: the name or index of the column of y (`target` of
+            `krein.streaming.open_stream`). None takes the last column, with a warning.
         sample_weight : array-like of shape (n,), default=None
+            For a path: the name or index of the column of weights.
 
         Returns
         -------
@@ -119,16 +121,17 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Data:
         """The data as blocks, validated as scikit-learn does where they are one array."""
-        if _is_stream(X):
-            container = as_container(X, y, sample_weight)
+        if is_stream(X):
+            container = self._opened(X, y, sample_weight, reset)
             first = next(iter(checked(container)))
             if not isinstance(first.X, list):
                 self.n_features_in_ = first.X.shape[1]
-            if reset:
-                self.__dict__.pop("feature_names_in_", None)  # of an earlier fit to a table
             self._single = first.y is None or np.ndim(first.y) == 1
             return Data(container, self._pairwise)
+        if reset:
+            self._seen_layout = None
         if self._takes_matrix(X):
+            check_numeric_columns(self, X)
             X, y = self._validate(X, y, reset)
         else:
             X = as_objects(X)
@@ -280,9 +283,9 @@ class KreinLearner(Progressing, BaseEstimator):
         """``Z w + b``, shape (n, q), block by block."""
         check_is_fitted(self)
         coef = np.atleast_2d(self.coef_)
-        if _is_stream(X):
+        if is_stream(X):
             width = getattr(self, "n_features_in_", None)
-            blocks: Iterator[Any] = (block.X for block in checked(as_container(X), width))
+            blocks: Iterator[Any] = (block.X for block in checked(self._new_rows(X), width))
         else:
             if self._takes_matrix(X):
                 X = self._validate_new(X)
@@ -299,6 +302,7 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _validate_new(self, X: Any) -> Any:
         formats = "csr" if self._columns is None else False
+        check_numeric_columns(self, X)
         X = validate_data(
             self, X, reset=False, accept_sparse=formats, dtype=[np.float64, np.float32]
         )
@@ -316,17 +320,6 @@ class KreinLearner(Progressing, BaseEstimator):
         tags.input_tags.sparse = not self._pairwise
         tags.target_tags.required = True
         return tags
-
-
-def _is_stream(X: Any) -> bool:
-    """Whether X brings its own targets, as containers, paths and blocks do."""
-    if isinstance(X, Container) or hasattr(X, "__fspath__") or isinstance(X, str):
-        return True
-    if hasattr(X, "shape") or isinstance(X, tuple | set | dict):
-        return False
-    if isinstance(X, list):
-        return any(map(is_block, X[:1]))
-    return callable(X) or hasattr(X, "__iter__")
 
 
 def as_objects(X: Any) -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._validation import check_numeric_columns
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
 from ._base import (
@@ -149,6 +150,7 @@ class KreinPCA(Proximity):
         if not self._takes_vectors:
             return X
         dtype = [np.float64, np.float32]
+        check_numeric_columns(self, X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtype, copy=reset)
 
     @property

@@ -24,12 +24,21 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     n_columns : int, default=None
         The number of columns to expect; None takes that of the first block.
     """
+    try:
+        yield from _checked(container, n_columns)
+    except ValueError as error:
+        if container.path is None or str(error).startswith(str(container.path)):
+            raise
+        raise ValueError(f"{container.path}: {error}") from error
+
+
+def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
     n_seen = 0
     first: Block | None = None
-    source = "" if container.path is None else f"{container.path}: "
+    names, in_file = container.feature_names, container.path is not None
     for number, block in enumerate(container):
         n = count(block.X)
-        place = _Place(number, n_seen, source, container.feature_names)
+        place = _Place(number, n_seen, names, in_file)
         _check_lengths(block, n, place)
         if not n:
             continue
@@ -39,7 +48,7 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
                 n_columns = block.X.shape[1]
             if block.X.shape[1] != n_columns:
                 raise ValueError(
-                    f"{source}Block {number} has {block.X.shape[1]} columns, but {n_columns} are "
+                    f"Block {number} has {block.X.shape[1]} columns, but {n_columns} are "
                     "expected: all blocks need the same columns."
                 )
         if first is None:
@@ -52,7 +61,7 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
         n_seen += n
     if first is None:
         raise ValueError(
-            f"{source}The data have no rows: not one block holds any. If an earlier pass had some, their "
+            "The data have no rows: not one block holds any. If an earlier pass had some, their "
             "source can be walked only once; pass a list, a callable or a file."
         )
 
@@ -62,8 +71,8 @@ class _Place(NamedTuple):
 
     block: int
     start: int
-    source: str = ""
-    names: list[str] | None = None
+    names: list[str] | None
+    in_file: bool
 
     def column(self, column: int) -> str:
         named = "" if self.names is None else f" ({self.names[column]!r})"
@@ -77,12 +86,12 @@ def _check_lengths(block: Block, n: int, place: _Place) -> None:
     for name, side in (("y", block.y), ("weight", block.weight)):
         if side is not None and len(side) != n:
             raise ValueError(
-                f"{place.source}Block {place.block} has {n} rows of X and {len(side)} of {name}: every row needs "
+                f"Block {place.block} has {n} rows of X and {len(side)} of {name}: every row needs "
                 "one."
             )
     if block.y is not None and np.ndim(block.y) > 2:
         raise ValueError(
-            f"{place.source}y of block {place.block} has {np.ndim(block.y)} dimensions: it must be a vector or "
+            f"y of block {place.block} has {np.ndim(block.y)} dimensions: it must be a vector or "
             "a matrix."
         )
 
@@ -112,7 +121,7 @@ def _numbers(X: Any, place: _Place) -> Any:
         return X
     if X.ndim != 2:
         raise ValueError(
-            f"{place.source}X of block {place.block} has {X.ndim} dimension{'s' * (X.ndim != 1)}: rows of "
+            f"X of block {place.block} has {X.ndim} dimension{'s' * (X.ndim != 1)}: rows of "
             "numbers make a matrix (reshape(-1, 1) for one column)."
         )
     if X.dtype in (np.float32, np.float64):
@@ -123,7 +132,7 @@ def _numbers(X: Any, place: _Place) -> Any:
         real = all(isinstance(value, int | float | np.integer) for value in X.flat)
     if not real:
         raise ValueError(
-            f"{place.source}X of block {place.block} has dtype {X.dtype}, but real numbers are "
+            f"X of block {place.block} has dtype {X.dtype}, but real numbers are "
             f"needed{_culprit(X, place)}: encode text as numbers first, or pass a list of objects."
         )
     return X.astype(np.float64)
@@ -145,12 +154,10 @@ def _check_labels(y: Any, place: _Place) -> None:
     """Refuse targets that are missing; in memory an empty text may be a label."""
     if y is None or y.dtype.kind not in "OU":
         return
-    missing = np.array([_is_missing(label, bool(place.source)) for label in np.ravel(y)])
+    missing = np.array([_is_missing(label, place.in_file) for label in np.ravel(y)])
     if missing.any():
         row = int(np.argmax(missing)) // max(1, int(np.prod(y.shape[1:])))
-        raise ValueError(
-            f"{place.source}y is empty in {place.row(row)}: drop such rows or fill them in first."
-        )
+        raise ValueError(f"y is empty in {place.row(row)}: drop such rows or fill them in first.")
 
 
 def _is_missing(label: Any, in_file: bool) -> bool:
@@ -164,7 +171,7 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
         return None
     if weight.ndim != 1 or weight.dtype.kind not in "biuf":
         raise ValueError(
-            f"{place.source}weight of block {place.block} has shape {weight.shape} and dtype {weight.dtype}: it "
+            f"weight of block {place.block} has shape {weight.shape} and dtype {weight.dtype}: it "
             "must be a vector of numbers."
         )
     weight = weight.astype(np.float64, copy=False)
@@ -172,7 +179,7 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
     if (weight < 0).any():
         row = int(np.argmax(weight < 0))
         raise ValueError(
-            f"{place.source}weight is {weight[row]:g} in {place.row(row)}: weights must not be negative."
+            f"weight is {weight[row]:g} in {place.row(row)}: weights must not be negative."
         )
     return weight
 
@@ -200,5 +207,5 @@ def _check_finite(name: str, values: Any, place: _Place) -> None:
     if values.ndim == 2:
         at = f" in {place.column(column) if name == 'X' else f'column {column}'}"
     raise ValueError(
-        f"{place.source}{name} is {value} in {place.row(row)}{at}: drop such rows or fill them in first."
+        f"{name} is {value} in {place.row(row)}{at}: drop such rows or fill them in first."
     )

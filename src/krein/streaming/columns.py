@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -108,7 +109,7 @@ def listed(names: Sequence[str]) -> str:
 class Table:
     """What containers of named columns share; `columns`, `target` and `weight` are indices."""
 
-    path: Path
+    path: Any
     names: list[str]
     columns: list[int]
     target: int | None
@@ -129,3 +130,18 @@ class Table:
             return Layout(len(names), tuple(names), self.names[target], len(self.names))
         named = None if names is None else tuple(names)
         return Layout(len(self.columns), named, target, len(self.names))
+
+    def rows_for(self, layout: Layout, *, target: bool = False) -> Self:
+        """The same file with the features of an earlier fit, and with y only if `target`."""
+        made = copy.copy(self)
+        names = self.names if self.has_names else None
+        chosen = target or len(self.columns) == layout.n_features
+        if not chosen or (names is not None and layout.names is not None):
+            made.columns = layout.features(self.path, names, len(self.names))
+        if not target:
+            made.target = made.weight = None
+        made._check_columns()
+        return made
+
+    def _check_columns(self) -> None:
+        """Look at the columns that were chosen."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +46,7 @@ class Container:
         return None
 
     # The file that is read, and the column that was taken for y because none was named.
-    path: Path | None = None
+    path: Any = None
     assumed_target: Any = None
 
     @property

@@ -48,8 +48,10 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
             return False
         if not numeric and _recurs(label, second, rows, target):
             return False
-        if len(first) > 2 and all(first[j] == str(j) for j in features) and (
-            not numeric or target is None or label == str(target)
+        if (
+            len(first) > 2
+            and all(first[j] == str(j) for j in features)
+            and (not numeric or target is None or label == str(target))
         ):
             _warn(path)
             return True

@@ -13,7 +13,6 @@ from .columns import Layout
 from .containers import ROWS, Block, Container, check_rows, regrouped
 from .raw import lines, reason
 
-
 # Lines are parsed so many at a time at least: a call of scikit-learn's parser is dear.
 LINES = 256
 LARGEST_INDEX = 2**31 - 1
@@ -130,6 +129,6 @@ class LibsvmFile(Container):
                     )
                 before = index
         raise ValueError(
-            f"{self.path}: lines {number} to {number + len(some) - 1} cannot be read as libsvm text "
-            f"({reason(error)})."
+            f"{self.path}: lines {number} to {number + len(some) - 1} cannot be read as libsvm "
+            f"text ({reason(error)})."
         ) from error

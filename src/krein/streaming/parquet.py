@@ -58,7 +58,7 @@ class ParquetFile(Table, Container):
         self.path, self.rows = path, check_rows(rows)
         with self._opened() as file:
             self._n_rows = int(file.metadata.num_rows)
-            schema = file.schema_arrow
+            self.schema = schema = file.schema_arrow
         self.names = list(schema.names)
         self.target = self.weight = None
         if layout is None:
@@ -68,10 +68,10 @@ class ParquetFile(Table, Container):
                 self.assumed_target = self.names[self.target]
         else:
             self.columns = layout.features(path, self.names, len(self.names))
-        self._check_types(schema)
+        self._check_columns()
 
-    def _check_types(self, schema: Any) -> None:
-        kinds = {j: schema.field(j).type for j in self._wanted}
+    def _check_columns(self) -> None:
+        kinds = {j: self.schema.field(j).type for j in self._wanted}
         for j, kind in kinds.items():
             only(self.path, self.names, self.names[j])  # pyarrow selects columns by name
             if not (_is_number(kind) or (j == self.target and _is_label(kind))):
@@ -90,13 +90,6 @@ class ParquetFile(Table, Container):
     @property
     def _wanted(self) -> list[int]:
         return [*self.columns, *(j for j in (self.target, self.weight) if j is not None)]
-
-    def rows_for(self, layout: Layout, *, target: bool = False) -> ParquetFile:
-        """The same file with the features of an earlier fit."""
-        made = ParquetFile(self.path, rows=self.rows, layout=layout)
-        if target:
-            made.target, made.weight = self.target, self.weight
-        return made
 
     def _opened(self) -> Any:
         parquet = _arrow().parquet
@@ -133,9 +126,9 @@ class ParquetFile(Table, Container):
                         f"{self.path} breaks off or is damaged after row {n_seen} of "
                         f"{self.n_rows} ({reason(error)})."
                     ) from error
-                if batch is None:
+                if block is None:
                     break
-                n_seen += batch.num_rows
+                n_seen += len(block.X)
                 yield block
         if n_seen != self.n_rows:
             raise ValueError(

@@ -70,8 +70,8 @@ def decoded(path: Path, text: bytes, line: int) -> str:
     zero = text.find(b"\0")
     if zero >= 0:
         raise ValueError(
-            f"{path}: line {line + n_lines(text[:zero])} has a zero byte: the file is damaged or no "
-            "UTF-8 text."
+            f"{path}: line {line + n_lines(text[:zero])} has a zero byte: the file is damaged or "
+            "no UTF-8 text."
         )
     try:
         return text.decode()

@@ -139,7 +139,8 @@ def _bad_quote(path: Path, text: bytes, at: int, line: int) -> ValueError:
     if not after:
         where = f"{LONGEST >> 20} MiB after it" if len(text) > LONGEST else "rest of the file"
         return ValueError(
-            f"{path}: line {opened}: the quote that opens a cell there is not closed in the {where}."
+            f"{path}: line {opened}: the quote that opens a cell there is not closed in the "
+            f"{where}."
         )
     shown = text[after : after + 20].decode(errors="replace").splitlines()[0]
     return ValueError(

@@ -74,7 +74,7 @@ class TextFile(Table, Container):
             names = self.names if self.has_names else None
             self.columns = layout.features(path, names, len(self.names))
         row = head[self.has_header][1] if len(head) > self.has_header else []
-        self.has_labels = self._is_label(row)
+        self._labels = self._is_label(row)
         size = sum(map(len, row)) + len(first)
         self.n_bytes = min(max(size * self.rows, LEAST_BYTES), MOST_BYTES)
 
@@ -82,6 +82,11 @@ class TextFile(Table, Container):
         if self.target is None or len(row) != len(self.names):
             return False
         return bool(row[self.target].strip()) and not is_number(row[self.target])
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the target is text."""
+        return self._labels and self.target is not None
 
     def _called(self, column: int | None) -> Any:
         """A column by name, or by index where there are no names."""
@@ -115,15 +120,6 @@ class TextFile(Table, Container):
             target = False  # refused later, by choose_columns
         features, y, _ = choose_columns(self.path, indices, target, weight)
         return has_header(self.path, self._rows(LEAST_BYTES), features, y)
-
-    def rows_for(self, layout: Layout, *, target: bool = False) -> TextFile:
-        """The same file with the features of an earlier fit."""
-        made = TextFile(
-            self.path, self.delimiter, rows=self.rows, header=self.has_header, layout=layout
-        )
-        if target:
-            made.target, made.weight, made.has_labels = self.target, self.weight, self.has_labels
-        return made
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -174,9 +170,7 @@ class TextFile(Table, Container):
         if arrow_csv.is_installed():
             label = self.target if self.has_labels else None
             width, longest = len(self.names), LONGEST_LABEL
-            read = arrow_csv.read(
-                found.text, self.delimiter, width, self._numbers, label, longest
-            )
+            read = arrow_csv.read(found.text, self.delimiter, width, self._numbers, label, longest)
         else:
             read = None if self.has_labels else self._by_numpy(found.text)
         if read is None or not np.isfinite(read[0]).all():
