@@ -11,16 +11,19 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test lint format bench clean
+.PHONY: help run test test-slow lint format bench clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 run: $(VENV)/.stamp-run ## set up, then run the quickstart
 	$(BIN)/krein quickstart
 
 test: lint ## set up, then lint, type check and run all tests and docstring examples
 	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+
+test-slow: lint ## the same with the slow tests: 100,000 mutated files
+	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal -m ""
 
 lint: $(VENV)/.stamp-dev ## ruff (rules and format) and mypy, changing nothing
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from .cells import is_number
 from .columns import Layout
 from .containers import ROWS, Block, Container, check_rows, regrouped
-from .raw import lines, reason
+from .raw import lines, piece_bytes, reason
 
 # Lines are parsed so many at a time at least: a call of scikit-learn's parser is dear.
 LINES = 256
@@ -55,7 +55,7 @@ class LibsvmFile(Container):
     def _counted(self) -> tuple[int, int, int]:
         """Rows, least and greatest index. Indices increase, so each line's first and last do."""
         n_rows, least, most = 0, 1, 0
-        for number, found in lines(self.path):
+        for number, found in lines(self.path, piece_bytes(0)):
             for line, text in enumerate(found, number):
                 text = text.partition("#")[0].rstrip()
                 n_rows += bool(text)
@@ -70,8 +70,7 @@ class LibsvmFile(Container):
         return regrouped(self._blocks(), self.rows)
 
     def _blocks(self) -> Iterator[Block]:
-        n_bytes = min(max(64 * self.rows, 2**14), 2**20)
-        for number, found in lines(self.path, n_bytes):
+        for number, found in lines(self.path, piece_bytes(64 * self.rows)):
             for start in range(0, len(found), max(self.rows, LINES)):
                 some = found[start : start + max(self.rows, LINES)]
                 if any(line.partition("#")[0].strip() for line in some):

@@ -17,8 +17,9 @@ from .raw import reason
 # Column chunks are read through a buffer of this size instead of whole: a row group may hold
 # millions of rows.
 BUFFER_BYTES = 2**18
-# Pages are decoded so many rows at a time at least; blocks are cut afterwards.
-BATCH_ROWS = 256
+# Pages are decoded so many rows at a time, and blocks are cut afterwards: of a damaged file pyarrow
+# may read more in batches of another size.
+BATCH_ROWS = 1024
 
 
 def _arrow() -> Any:
@@ -112,9 +113,7 @@ class ParquetFile(Table, Container):
         n_seen = 0
         names = [self.names[j] for j in self._wanted]
         with self._opened() as file:
-            batches = file.iter_batches(
-                batch_size=max(self.rows, BATCH_ROWS), columns=names, use_threads=False
-            )
+            batches = file.iter_batches(BATCH_ROWS, columns=names, use_threads=False)
             while True:
                 try:
                     batch = next(batches, None)

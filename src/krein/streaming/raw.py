@@ -15,6 +15,8 @@ from typing import IO, Any
 # unknown method of compression.
 DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, OSError, RuntimeError)
 
+# Text is read in pieces of at least and at most this many bytes.
+LEAST_BYTES, MOST_BYTES = 2**14, 2**20
 # A line, or a record with quoted line breaks, of more bytes than this is taken for damage.
 LONGEST = 2**26
 
@@ -53,6 +55,11 @@ def pieces(path: Path, n_bytes: int) -> Iterator[bytes]:
             yield piece
 
 
+def piece_bytes(wanted: int) -> int:
+    """How much text is read at a time by a block that needs `wanted` bytes."""
+    return min(max(wanted, LEAST_BYTES), MOST_BYTES)
+
+
 def _opened(path: Path) -> Any:
     if path.suffix.lower() == ".gz":
         import gzip
@@ -81,7 +88,7 @@ def decoded(path: Path, text: bytes, line: int) -> str:
         raise ValueError(f"{path} is no UTF-8 text after line {before} ({said}).") from error
 
 
-def lines(path: Path, n_bytes: int = 2**14) -> Iterator[tuple[int, list[str]]]:
+def lines(path: Path, n_bytes: int) -> Iterator[tuple[int, list[str]]]:
     """Yield pieces of whole lines, each with the number of its first line."""
     number, rest = 1, b""
     for piece in itertools.chain(pieces(path, n_bytes), [None]):

@@ -16,13 +16,11 @@ from .cells import as_number, is_number
 from .columns import Layout, Table, choose_columns
 from .containers import ROWS, Block, Container, check_rows, regrouped
 from .header import has_header
-from .raw import in_lines
+from .raw import in_lines, piece_bytes
 from .records import Records, records, rows
 
 # A label of more characters is taken for a quote in the wrong place.
 LONGEST_LABEL = 1000
-# The fast readers get the records in pieces of this many bytes.
-LEAST_BYTES, MOST_BYTES = 2**14, 2**20
 # NumPy's parser strips other white space than Python's; these bytes both understand alike.
 PLAIN = bytes(range(32, 127)) + b"\t\n\r"
 
@@ -57,7 +55,7 @@ class TextFile(Table, Container):
         layout: Layout | None = None,
     ):
         self.path, self.delimiter, self.rows = path, delimiter, check_rows(rows)
-        head = list(itertools.islice(self._rows(LEAST_BYTES), 2))
+        head = list(itertools.islice(self._rows(piece_bytes(0)), 2))
         if not head:
             raise ValueError(f"{path} is empty: it has no line with columns.")
         first = head[0][1]
@@ -75,8 +73,7 @@ class TextFile(Table, Container):
             self.columns = layout.features(path, names, len(self.names))
         row = head[self.has_header][1] if len(head) > self.has_header else []
         self._labels = self._is_label(row)
-        size = sum(map(len, row)) + len(first)
-        self.n_bytes = min(max(size * self.rows, LEAST_BYTES), MOST_BYTES)
+        self.n_bytes = piece_bytes((sum(map(len, row)) + len(first)) * self.rows)
 
     def _is_label(self, row: list[str]) -> bool:
         if self.target is None or len(row) != len(self.names):
@@ -119,7 +116,7 @@ class TextFile(Table, Container):
         if target is None and len(first) == 1:
             target = False  # refused later, by choose_columns
         features, y, _ = choose_columns(self.path, indices, target, weight)
-        return has_header(self.path, self._rows(LEAST_BYTES), features, y)
+        return has_header(self.path, self._rows(piece_bytes(0)), features, y)
 
     # --- reading --------------------------------------------------------------------------------
 
