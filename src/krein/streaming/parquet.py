@@ -141,22 +141,23 @@ class ParquetFile(Table, Container):
         X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
         for j in range(len(self.columns)):
             X[:, j] = values[names[j]]
+        if self.target is not None:
+            self._check_target(batch.column(self.names[self.target]), n_seen)
         sides = iter(names[len(self.columns) :])
         y = None if self.target is None else values[next(sides)]
-        if y is not None and y.dtype == object:
-            self._check_labels(y, n_seen)
         weight = None if self.weight is None else values[next(sides)]
         return Block(X, y, weight)
 
-    def _check_labels(self, y: NDArray, n_seen: int) -> None:
-        empty = [label is None or not str(label).strip() for label in y]
-        if any(empty):
-            assert self.target is not None
-            raise ValueError(
-                f"{self.path}: row {n_seen + empty.index(True)}, column "
-                f"{self.names[self.target]!r}: the target is empty: drop such rows or fill them in "
-                "first."
-            )
+    def _check_target(self, column: Any, n_seen: int) -> None:
+        if not column.null_count and _is_number(column.type):
+            return
+        assert self.target is not None
+        for row, label in enumerate(column.to_pylist(), n_seen):
+            if label is None or not str(label).strip():
+                raise ValueError(
+                    f"{self.path}: row {row}, column {self.names[self.target]!r}: the target is "
+                    "empty: drop such rows or fill them in first."
+                )
 
 
 def _is_number(kind: Any) -> bool:
