@@ -120,6 +120,7 @@ BAD_TEXT = {
         "line 2: the index 99999999999999999999 ",
     ),
     "underscore": ("a.svm", "1 1:2 2:1_0 3:1\n", "line 1: '_' is no character of libsvm text"),
+    "other space": ("a.svm", "1 1:2\n\x0b\n1 1:2\n", "line 2: '\\x0b' is no character of libsvm"),
     "other digits": ("a.svm", "1 1:2\n1 1:2 2:٣ 3:4\n", "line 2: '٣' is no character of libsvm"),
     "zero byte": ("a.svm", b"1 1:2\n1 1:\x002\n", "line 2 has a zero byte"),
     "no text": ("a.svm", b"1 1:2\n1 1:2 # \xff\n", "is no UTF-8 text after line 1"),

@@ -149,6 +149,20 @@ def test_columns_without_names_are_found_by_place(learner, target, tmp_path):
         model.predict(wide)
 
 
+def test_weights_among_columns_without_names_are_left_out(tmp_path):
+    table = pd.DataFrame({"w": WEIGHTS, **dict(enumerate(X.T)), "y": Y})
+    path = _write(tmp_path / "a.csv", table, header=False)
+    model = _ridge().fit(path, -1, 0)
+    expected = model.predict(X)
+    assert_allclose(model.predict(path), expected, rtol=1e-10, atol=1e-12)
+    bare = _write(tmp_path / "b.csv", table.drop(columns=["w", "y"]), header=False)
+    assert_allclose(model.predict(bare), expected, rtol=1e-10, atol=1e-12)
+    for missing in ("w", "y"):  # which of the two is missing cannot be seen
+        one = _write(tmp_path / "c.csv", table.drop(columns=missing), header=False)
+        with pytest.raises(ValueError, match="has 4 columns, but the fit had 3 features"):
+            model.predict(one)
+
+
 def test_labels_may_stand_behind_columns_without_names(tmp_path):
     model = KreinRidgeClassifier(Gaussian(3.0), n_components=20, random_state=0, alpha=0.1)
     path = _write(tmp_path / "a.csv", TABLE.assign(y=LABELS), header=False)
@@ -219,6 +233,7 @@ def test_a_target_that_nobody_named_is_said_once(learner, suffix, tmp_path):
     with pytest.warns(UserWarning, match=r"the last column, 'price', is taken as y") as seen:
         model = LEARNERS[learner]().fit(path)
     assert len(seen) == 1
+    assert seen[0].filename == __file__
     assert "fit(path, y='price')" in str(seen[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

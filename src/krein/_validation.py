@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -136,6 +137,19 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
     except BaseException:
         estimator.__dict__ = before
         raise
+
+
+def outside_level() -> int:
+    """The `stacklevel` with which the caller's warning points outside krein and scikit-learn."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_ours(frame: Any) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in ("krein", "sklearn")
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import outside_level
 from ..streaming import Container, as_container, checked
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
@@ -81,7 +82,7 @@ def _warn_of_target(container: Container) -> None:
         f"fit(path, y={column!r}) says the same without this warning; name another column if y is "
         "elsewhere.",
         UserWarning,
-        stacklevel=8,
+        stacklevel=outside_level(),
     )
 
 

@@ -152,12 +152,12 @@ def _culprit(X: Any, place: _Place) -> str:
 
 def _check_labels(y: Any, place: _Place) -> None:
     """Refuse targets that are missing; in memory an empty text may be a label."""
-    if y is None or y.dtype.kind not in "OU":
+    if y is None or y.dtype.kind not in ("OU" if place.in_file else "O"):
         return
-    missing = np.array([_is_missing(label, place.in_file) for label in np.ravel(y)])
-    if missing.any():
-        row = int(np.argmax(missing)) // max(1, int(np.prod(y.shape[1:])))
-        raise ValueError(f"y is empty in {place.row(row)}: drop such rows or fill them in first.")
+    for i, label in enumerate(y.ravel().tolist()):
+        if _is_missing(label, place.in_file):
+            row = place.row(i * len(y) // y.size)
+            raise ValueError(f"y is empty in {row}: drop such rows or fill them in first.")
 
 
 def _is_missing(label: Any, in_file: bool) -> bool:

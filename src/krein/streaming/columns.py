@@ -22,6 +22,8 @@ class Layout(NamedTuple):
         The column of y, by name where the columns have names; None for none.
     width : int, default=None
         The number of all columns, None where the fit saw no table.
+    besides : tuple of int, default=()
+        The indices of the columns that are no features, that of the target first.
     zero_based : bool, default=None
         Whether indices of libsvm text began at 0.
     """
@@ -30,28 +32,28 @@ class Layout(NamedTuple):
     names: tuple[str, ...] | None = None
     target: Any = None
     width: int | None = None
+    besides: tuple[int, ...] = ()
     zero_based: bool | None = None
 
     def features(self, path: Path, names: list[str] | None, width: int) -> list[int]:
         """Indices of the features in a table of `width` columns, by name if both have names."""
         if self.names is not None and names is not None:
             return [self._index(path, names, name) for name in self.names]
-        if width == self.n_features:
-            return list(range(width))
-        place = self.place(width)
-        if place is None:
+        besides = self.places(width)
+        if besides is None:
             raise ValueError(
                 f"{path} has {width} columns, but the fit had {self.n_features} features: give "
                 "those columns, in the same order, with or without the target in its place."
             )
-        return [j for j in range(width) if j != place]
+        return [j for j in range(width) if j not in besides]
 
-    def place(self, width: int) -> int | None:
-        """The index of the target in a table with one column more than features."""
-        if width != self.n_features + 1:
-            return None
-        same = isinstance(self.target, int) and self.width == width
-        return self.target if same else width - 1
+    def places(self, width: int) -> tuple[int, ...] | None:
+        """Indices of the columns without names that are no features; None if that is unknown."""
+        if width == self.n_features:
+            return ()
+        if width == self.width:
+            return self.besides
+        return (width - 1,) if self.width is None and width == self.n_features + 1 else None
 
     def _index(self, path: Path, names: list[str], name: str) -> int:
         if name not in names:
@@ -126,10 +128,14 @@ class Table:
     def layout(self) -> Layout:
         """Where the columns are."""
         names, target = self.feature_names, self.target
-        if names is not None and target is not None:
-            return Layout(len(names), tuple(names), self.names[target], len(self.names))
-        named = None if names is None else tuple(names)
-        return Layout(len(self.columns), named, target, len(self.names))
+        besides = tuple(j for j in (target, self.weight) if j is not None)
+        return Layout(
+            len(self.columns),
+            None if names is None else tuple(names),
+            self.names[target] if self.has_names and target is not None else target,
+            len(self.names),
+            besides,
+        )
 
     def rows_for(self, layout: Layout, *, target: bool = False) -> Self:
         """The same file with the features of an earlier fit, and with y only if `target`."""

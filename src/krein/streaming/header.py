@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from .._validation import outside_level
 from .cells import is_number
 
 # So many records are searched for another row with the first record's label.
@@ -34,43 +35,47 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
     """
     line, first = next(rows)
     cells = [first[j] for j in features]
-    written = [cell for cell in cells if cell.strip()]
-    if not any(map(is_number, written)):
-        return bool(written)
-    _, second = next(rows, (0, None))
-    if second is None or len(second) != len(first):
+    if not any(map(is_number, cells)):
+        return any(cell.strip() for cell in cells)
+    _, second = next(rows, (0, []))
+    if len(second) != len(first):
         return False
-    label = "0" if target is None else first[target]
-    odd = next((j for j in features if not is_number(first[j])), target)
-    if all(map(is_number, cells)):
-        numeric = is_number(label)
-        if not label.strip() or len(set(cells)) < len(cells):
-            return False
-        if not numeric and _recurs(label, second, rows, target):
-            return False
-        if (
-            len(first) > 2
-            and all(first[j] == str(j) for j in features)
-            and (not numeric or target is None or label == str(target))
-        ):
+    if not all(map(is_number, cells)):
+        odd = next(j for j in features if not is_number(first[j]))
+        is_row = not all(is_number(second[j]) for j in features)
+    else:
+        odd = features[0] if target is None else target
+        is_row = _is_row(cells, first[odd], second, rows, target)
+        if _is_counted(first, features, odd) and (not is_row or is_number(first[odd])):
             _warn(path)
             return True
-        if numeric:
-            return False
-    elif not all(is_number(second[j]) for j in features):
-        return False
-    raise ValueError(
-        f"{path}: line {line}, column {str(odd)!r}: {first[odd or 0]!r} is not a number, so the "
-        "line may be a row or the names of the columns: say which by "
-        "krein.streaming.open_stream(path, header=False) or header=True."
-    )
+    if not is_row:
+        raise ValueError(
+            f"{path}: line {line}, column {str(odd)!r}: {first[odd]!r} is not a number, so the "
+            "line may be a row or the names of the columns: say which by "
+            "krein.streaming.open_stream(path, header=False) or header=True."
+        )
+    return False
 
 
-def _recurs(label: str, second: list[str], rows: Rows, target: int | None) -> bool:
-    """Whether one of the next records has the same label."""
-    assert target is not None
+def _is_row(
+    cells: list[str], label: str, second: list[str], rows: Rows, target: int | None
+) -> bool:
+    """Whether features that are numbers stand in a row: names differ, and are no label twice."""
+    if target is None or is_number(label) or not label.strip() or len(set(cells)) < len(cells):
+        return True
     later = itertools.chain([second], (row for _, row in itertools.islice(rows, LOOK)))
     return any(len(row) > target and row[target] == label for row in later)
+
+
+def _is_counted(first: list[str], features: list[int], target: int) -> bool:
+    """Whether the features are 0, 1, 2, … and the target, if it is a number, counts on."""
+    counted = all(first[j] == str(j) for j in features)
+    return counted and len(first) > 2 and first[target] in (str(target), *_text(first[target]))
+
+
+def _text(cell: str) -> list[str]:
+    return [] if is_number(cell) or not cell.strip() else [cell]
 
 
 def _warn(path: Path) -> None:
@@ -78,5 +83,5 @@ def _warn(path: Path) -> None:
         f"{path}: its first line, 0, 1, 2, …, is taken for the numbers of the columns, as pandas "
         "writes them, and not for a row; header=False of krein.streaming.open_stream makes it one.",
         UserWarning,
-        stacklevel=5,
+        stacklevel=outside_level(),
     )

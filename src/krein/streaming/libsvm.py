@@ -73,6 +73,7 @@ class LibsvmFile(Container):
         for number, found in lines(self.path, piece_bytes(64 * self.rows)):
             for start in range(0, len(found), max(self.rows, LINES)):
                 some = found[start : start + max(self.rows, LINES)]
+                self._check_characters(some, number + start)
                 if any(line.partition("#")[0].strip() for line in some):
                     yield self._block(some, number + start)
 
@@ -80,8 +81,6 @@ class LibsvmFile(Container):
         from sklearn.datasets import load_svmlight_file
 
         text = "".join(line if line.endswith("\n") else line + "\n" for line in some).encode()
-        if text.translate(None, PLAIN):
-            self._check_characters(some, number)
         try:
             X, y = load_svmlight_file(
                 io.BytesIO(text), n_features=self.n_features, zero_based=self.zero_based
@@ -101,6 +100,8 @@ class LibsvmFile(Container):
         return int(index)
 
     def _check_characters(self, some: list[str], number: int) -> None:
+        if not "".join(some).encode().translate(None, PLAIN):
+            return
         for line, text in enumerate(some, number):
             odd = text.partition("#")[0].encode().translate(None, PLAIN).decode()
             if odd:

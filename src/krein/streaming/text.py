@@ -110,8 +110,8 @@ class TextFile(Table, Container):
             cells = {cell.strip() for cell in first}
             if layout.names is not None and cells.issuperset(layout.names):
                 return True
-            place = layout.place(len(first))
-            target = False if place is None else place
+            besides = layout.places(len(first))
+            target = besides[0] if besides else False
         indices = [str(j) for j in range(len(first))]
         if target is None and len(first) == 1:
             target = False  # refused later, by choose_columns
@@ -132,7 +132,7 @@ class TextFile(Table, Container):
         for found in records(self.path, self.delimiter, self.n_bytes):
             rest = self._without_header(found) if skip else found
             skip = rest is None
-            if rest is not None and rest.text.strip():
+            if rest is not None and not rest.text.isspace() and rest.text:
                 block = self._fast(rest)
                 yield self._slow(rest) if block is None else block
 
