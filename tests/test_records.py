@@ -120,6 +120,20 @@ def test_long_cells_are_refused_with_their_line(where, quote, parser, tmp_path):
         _read(path)
 
 
+@pytest.mark.parametrize("n_bytes", [1, 2, 5, 2**14])
+def test_one_mark_of_byte_order_is_left_out(n_bytes, parser, tmp_path, monkeypatch):
+    monkeypatch.setattr(raw, "LEAST_BYTES", n_bytes)
+    monkeypatch.setattr(raw, "MOST_BYTES", n_bytes)
+    path = _write(tmp_path / "a.csv", "\ufeffa,y\n1,2\n3,4\n")
+    assert open_stream(path, target="y").names == ["a", "y"]
+    path = _write(tmp_path / "a.csv", "\ufeff\ufeff1,2\n3,4\n5,6\n")
+    with pytest.raises(ValueError, match=r"line 1, column '0': '\\ufeff1' is not a number"):
+        _read(path, header=False)
+    path = _write(tmp_path / "a.svm", "\ufeff1 1:2\n\ufeff3 1:4\n")
+    with pytest.raises(ValueError, match=r"line 2: '\\ufeff' is no character of libsvm text"):
+        _read(path)
+
+
 def test_long_lines_of_short_cells_are_read(parser, tmp_path):
     width = 60_000
     line = ",".join(["1.5"] * width)

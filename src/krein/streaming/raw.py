@@ -98,7 +98,8 @@ def lines(path: Path, n_bytes: int) -> Iterator[tuple[int, list[str]]]:
         if len(rest) > LONGEST:
             raise too_long(path, number)
         if end:
-            found = list(in_lines(decoded(path, text[:end], number).removeprefix("\ufeff")))
+            content = decoded(path, text[:end], number)
+            found = list(in_lines(content.removeprefix("\ufeff") if number == 1 else content))
             yield number, found
             number += len(found)
 

@@ -44,13 +44,10 @@ def records(path: Path, delimiter: str, n_bytes: int) -> Iterator[Records]:
     quote in front of a delimiter or a line end, two quotes within are one, and a quote elsewhere
     is a character.
     """
-    line, rest = 1, b""
-    source = pieces(path, n_bytes)
-    ended = False
-    while not ended:
-        # A record longer than a piece is not searched anew for every piece.
-        rest, ended = _longer(rest, source, max(n_bytes, 2 * len(rest)))
-        rest = rest.removeprefix(BOM) if line == 1 else rest
+    line, source = 1, pieces(path, n_bytes)
+    rest, ended = _longer(b"", source, max(n_bytes, len(BOM)))
+    rest = rest.removeprefix(BOM)
+    while rest or not ended:
         end, plain = _end(path, rest, delimiter, line, ended)
         if not end and len(rest) > LONGEST:
             raise too_long(path, line)
@@ -60,6 +57,8 @@ def records(path: Path, delimiter: str, n_bytes: int) -> Iterator[Records]:
                 decoded(path, text, line)
             yield Records(text, line, plain and not _has_long_cell(text, delimiter))
             line += n_lines(text)
+        # A record longer than a piece is not searched anew for every piece.
+        rest, ended = _longer(rest, source, max(n_bytes, 2 * len(rest)))
 
 
 def _longer(rest: bytes, source: Iterator[bytes], n_bytes: int) -> tuple[bytes, bool]:

@@ -17,7 +17,7 @@ from .columns import Layout, Table, choose_columns
 from .containers import ROWS, Block, Container, check_rows, regrouped
 from .header import has_header
 from .raw import in_lines, piece_bytes
-from .records import Records, records, rows
+from .records import BOM, Records, records, rows
 
 # A label of more characters is taken for a quote in the wrong place.
 LONGEST_LABEL = 1000
@@ -162,7 +162,8 @@ class TextFile(Table, Container):
 
     def _fast(self, found: Records) -> Block | None:
         """By pyarrow, else by NumPy; None where one stumbles: neither knows the file's lines."""
-        if not found.plain:
+        # pyarrow leaves out a mark of byte order at the start of whatever it is given.
+        if not found.plain or found.text.startswith(BOM):
             return None
         if arrow_csv.is_installed():
             label = self.target if self.has_labels else None
