@@ -305,6 +305,16 @@ def test_an_empty_target_is_refused_with_its_place(label, row, empty, parser, tm
         _read(path)
 
 
+@pytest.mark.parametrize("header", [True, False])
+def test_one_text_above_numbers_is_no_label(header, parser, tmp_path):
+    text = "a,b,y\n" * header + "1,1,2_0\n" + "3,4,2\n" * 30
+    path = _write(tmp_path / "a.csv", text)
+    with pytest.raises(ValueError, match=rf"line {1 + header}, column .*: '2_0' is not a number"):
+        _read(path)
+    mixed = _write(tmp_path / "b.csv", text + "5,6,other\n")
+    assert _read(mixed)[1].tolist() == ["2_0", *["2"] * 30, "other"]
+
+
 def test_two_columns_of_one_name_cannot_be_the_target(tmp_path):
     path = _write(tmp_path / "a.csv", "a,y,y\n1,2,3\n4,5,6\n")
     with pytest.raises(ValueError, match=r"several columns 'y' \(1, 2, counted from 0\)"):

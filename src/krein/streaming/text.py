@@ -15,7 +15,7 @@ from . import arrow_csv
 from .cells import as_number, is_number
 from .columns import Layout, Table, choose_columns
 from .containers import ROWS, Block, Container, check_rows, regrouped
-from .header import has_header
+from .header import LOOK, has_header
 from .raw import in_lines, piece_bytes
 from .records import BOM, Records, records, rows
 
@@ -78,7 +78,12 @@ class TextFile(Table, Container):
     def _is_label(self, row: list[str]) -> bool:
         if self.target is None or len(row) != len(self.names):
             return False
-        return bool(row[self.target].strip()) and not is_number(row[self.target])
+        if not row[self.target].strip() or is_number(row[self.target]):
+            return False
+        # One text above numbers is a damaged number, which the reader names, and no label.
+        later = itertools.islice(self._rows(piece_bytes(0)), self.has_header + 1, LOOK)
+        cells = [row[self.target] for _, row in later if len(row) == len(self.names)]
+        return not cells or not all(map(is_number, cells))
 
     @property
     def has_labels(self) -> bool:
