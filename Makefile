@@ -16,7 +16,7 @@ THREADED := $(addprefix tests/test_,threads.py trig.py nystrom_cores.py refit.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-lowest lint format bench clean
+.PHONY: help run test test-slow test-lowest lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,9 @@ test: lint ## set up, then lint, type check and run all tests and docstring exam
 
 test-lowest: $(LOWEST)/.stamp ## run all tests with the lowest versions that pyproject.toml allows
 	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n auto --dist worksteal
+
+test-slow: lint ## the same with the slow tests: 100,000 mutated files
+	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal -m ""
 
 lint: $(VENV)/.stamp-dev ## ruff (rules and format) and mypy, changing nothing
 	$(BIN)/ruff check .

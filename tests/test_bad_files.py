@@ -21,7 +21,7 @@ CUT = {
     "npz compressed": r"a\.npz is cut off or damaged at its end",
     "csv": r"a\.csv: line \d+ has \d columns instead of 6: the file is cut off or damaged there",
     "csv.gz": r"a\.csv\.gz is cut off or damaged after line \d+",
-    "csv.bz2": r"a\.b\.CSV\.bz2 is cut off or damaged after line \d+",
+    "csv.bz2": r"a\.b\.CSV\.bz2 is cut off or damaged at its start",
     "parquet": r"a\.parquet is no complete Parquet file: its footer, at the end, cannot be read",
     "svm": r"a\.svm: line \d+: '\d+:' is not index:value",
     "svm.gz": r"a\.svmlight\.gz is cut off or damaged after line \d+",
@@ -78,7 +78,10 @@ def test_an_archive_with_fewer_rows_than_its_header_says(tmp_path):
     np.save(tmp_path / "X.npy", np.ones((10, 2)))
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("X.npy", (tmp_path / "X.npy").read_bytes()[:-40])
-    with pytest.raises(ValueError, match=r"damaged near row 8 of member 'X' .*10 rows"):
+    with pytest.raises(
+        ValueError,
+        match=r"member 'X' is cut off in row 7: .* shape \(10, 2\), 160 bytes, and 120 are",
+    ):
         list(open_stream(tmp_path / "a.npz", rows=4))
 
 
@@ -110,6 +113,17 @@ BAD_TEXT = {
     "bad index": ("a.svm", "1 1:2\n0 -1:2 3:1\n", "line 2: '-1:2' is not index:value"),
     "bad label": ("a.svm", "1 1:2\nyes 1:2\n", "line 2: the label 'yes' is not a number"),
     "not increasing": ("a.svm", "1 1:2\n\n1 3:2 2:1 4:1\n", "line 3: index 2 is not one of 1 to 4"),
+    "large index": ("a.svm", "1 1:2\n1 99999999999:2\n", "line 2: the index 99999999999 is above"),
+    "long index": (
+        "a.svm",
+        f"1 1:2\n1 {'9' * 5000}:2\n",
+        "line 2: the index 99999999999999999999 ",
+    ),
+    "underscore": ("a.svm", "1 1:2 2:1_0 3:1\n", "line 1: '_' is no character of libsvm text"),
+    "other space": ("a.svm", "1 1:2\n\x0b\n1 1:2\n", "line 2: '\\x0b' is no character of libsvm"),
+    "other digits": ("a.svm", "1 1:2\n1 1:2 2:٣ 3:4\n", "line 2: '٣' is no character of libsvm"),
+    "zero byte": ("a.svm", b"1 1:2\n1 1:\x002\n", "line 2 has a zero byte"),
+    "no text": ("a.svm", b"1 1:2\n1 1:2 # \xff\n", "is no UTF-8 text after line 1"),
     "no feature": ("a.svm", "1\n0\n", "has no features: give n_features"),
 }
 
@@ -144,7 +158,7 @@ ARRAYS = {
     "Fortran order": ({"X": np.ones((4, 3), order="F")}, "'X' is in Fortran order and cannot be"),
     "objects": ({"X": np.array([[1, None]], dtype=object)}, "member 'X' holds objects"),
     "scalar": ({"X": np.array(3.0)}, "member 'X' holds a single value"),
-    "vector": ({"X": np.ones(3)}, "member 'X' for X has shape (3,), but X must be a matrix"),
+    "vector": ({"X": np.ones(3)}, "member 'X' for X is an array of shape (3,), not a matrix"),
     "short y": ({"X": np.ones((3, 2)), "y": np.ones(2)}, "member 'y' for y has shape (2,)"),
     "no X": ({"Z": np.ones((3, 2)), "t": np.ones(3)}, "no member 'X' for X: it holds Z, t"),
 }
@@ -182,6 +196,182 @@ def test_npy_files_that_are_no_matrix_are_refused(name, tmp_path):
         open_stream(tmp_path / "a.npy", target=target)
 
 
+def _npy_with(header):
+    text = header.encode() + b" " * (117 - len(header)) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(240)
+
+
+DESCRIBED = "{'descr': '<f8', 'fortran_order': False, 'shape': "
+HEADERS = {
+    "open bracket": (DESCRIBED + "(10, 3), ", "the header cannot be read"),
+    "nested": ("(" * 110, "the header cannot be read"),
+    "unclosed text": ("{'descr': '<f8", "the header cannot be read"),
+    "odd type": ("{'descr': 3, 'fortran_order': False, 'shape': (10, 3)}", "header cannot be read"),
+    "objects": ("{'descr': '|O', 'fortran_order': False, 'shape': (10, 3)}", "holds objects"),
+    "dates": (
+        "{'descr': '<M8[s]', 'fortran_order': False, 'shape': (10, 3)}",
+        "of type datetime64",
+    ),
+    "records": (
+        "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (30, 1)}",
+        "of type [(",
+    ),
+    "empty text": ("{'descr': '<U0', 'fortran_order': False, 'shape': (10, 3)}", "of type <U0"),
+    "huge": (
+        DESCRIBED + "(409600000000000, 3)}",
+        "is cut off in row 10: its header says shape (4096",
+    ),
+    "wide": (DESCRIBED + "(10, 9223372036854775808)}", "which no array has"),
+    "wide and empty": (DESCRIBED + "(0, 10000000000000000000000)}", "which no array has"),
+    "negative": (DESCRIBED + "(-10, -3)}", "which no array has"),
+    "truth": (DESCRIBED + "(30, True)}", "which no array has"),
+    "no columns": (DESCRIBED + "(10, 0)}", "is longer than its header says"),
+    "fewer rows": (DESCRIBED + "(9, 3)}", "is longer than its header says: its header says shape"),
+    "old Python": ("{'descr': '<f8', 'fortran_order': False, 'shape': (99L, 3L)}", "is cut off"),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", HEADERS)
+def test_odd_headers_of_arrays_get_our_sentence(name, packed, tmp_path):
+    header, sentence = HEADERS[name]
+    path, content = tmp_path / "a.npy", _npy_with(header)
+    path.write_bytes(content)
+    if packed:
+        path = tmp_path / "a.npz"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("X.npy", content)
+    with pytest.raises(ValueError, match=re.escape(sentence)) as caught:
+        list(open_stream(path))
+    assert str(caught.value).startswith(str(path))
+
+
+def test_an_array_without_columns_is_no_matrix(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((5, 0)))
+    np.savez(tmp_path / "a.npz", X=np.ones((5, 0)))
+    for file in ("a.npy", "a.npz"):
+        with pytest.raises(ValueError, match=r"shape \(5, 0\), not a matrix with columns"):
+            open_stream(tmp_path / file)
+
+
+def test_text_that_holds_no_characters_is_refused(tmp_path):
+    y = np.array(["low", "high", "low"])
+    y.view("u4")[5] = 0x110000
+    np.savez(tmp_path / "a.npz", X=np.ones((3, 2)), y=y)
+    with pytest.raises(ValueError, match=r"a\.npz: member 'y' is damaged in row 1: its text"):
+        list(open_stream(tmp_path / "a.npz", rows=1))
+
+
+def test_members_without_the_suffix_of_arrays_are_none(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X", b"1,2,3")
+    with pytest.raises(ValueError, match=r"no member 'X' for X: it holds no array; .* NAME\.npy"):
+        open_stream(tmp_path / "a.npz")
+
+
+def test_an_encrypted_archive_is_refused(tmp_path):
+    path, *_ = _written("npz", tmp_path)
+    content = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = -1
+        while (at := content.find(mark, at + 1)) >= 0:
+            content[at + offset] |= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.npz is cut off or damaged .*encrypted"):
+        open_stream(path)
+
+
+def test_an_archive_that_says_it_is_huge_is_refused(tmp_path):
+    content = _npy_with(DESCRIBED + "(1000000000, 3)}")
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("X.npy", content)
+    stored = (tmp_path / "a.npz").read_bytes()
+    size, claimed = (n.to_bytes(4, "little") for n in (len(content), 2**32 - 2))
+    (tmp_path / "a.npz").write_bytes(stored.replace(size, claimed))
+    with pytest.raises(ValueError, match=r"a\.npz: member 'X' (is cut off|cannot hold)"):
+        open_stream(tmp_path / "a.npz")
+
+
+def _parquet(path, table, metadata=None):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table.replace_schema_metadata(metadata), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["target", "feature"])
+def test_parquet_columns_of_one_name_are_refused(name, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    names = {"target": ["a", "y", "y"], "feature": ["a", "a", "y"]}[name]
+    table = pa.Table.from_arrays([pa.array([1.0, 2.0])] * 3, names=names)
+    path = _parquet(tmp_path / "a.parquet", table)
+    with pytest.raises(
+        ValueError, match=r"a\.parquet has several columns '[ay]' \(\d, \d, counted"
+    ):
+        open_stream(path)
+
+
+@pytest.mark.parametrize("written", ["{", "[]", "7", "{}", '{"index_columns": 3}', "\udcff"])
+def test_odd_metadata_of_pandas_gets_our_sentence(written, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    metadata = {b"pandas": written.encode(errors="surrogateescape")}
+    path = _parquet(tmp_path / "a.parquet", pa.table({"a": [1.0], "y": [2.0]}), metadata)
+    with pytest.raises(ValueError, match=r"a\.parquet: what pandas has written about its columns"):
+        open_stream(path)
+
+
+@pytest.mark.parametrize("row", [0, 3])
+@pytest.mark.parametrize("values", [["a", "b", "a", "b"], [1.0, 2.0, 3.0, 4.0], [1, 2, 3, 4]])
+def test_an_empty_target_in_parquet_is_located(values, row, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    y = [None if i == row else value for i, value in enumerate(values)]
+    path = _parquet(tmp_path / "a.parquet", pa.table({"a": [1.0] * 4, "y": y}))
+    with pytest.raises(
+        ValueError, match=rf"a\.parquet: row {row}, column 'y': the target is empty"
+    ):
+        list(checked(open_stream(path)))
+
+
+def test_an_empty_label_in_an_archive_is_located(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.ones((3, 2)), y=np.array(["a", "", "b"]))
+    with pytest.raises(ValueError, match=r"a\.npz: y is empty in row 1 "):
+        list(checked(open_stream(tmp_path / "a.npz")))
+
+
+def test_parquet_targets_are_numbers_or_labels(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    import datetime
+
+    days = [datetime.date(2020, 1, day) for day in (1, 2)]
+    table = pa.table({"a": [1.0, 2.0], "y": days})
+    path = _parquet(tmp_path / "a.parquet", table)
+    with pytest.raises(ValueError, match=r"column 'y' holds date32.*, but the target must be"):
+        open_stream(path)
+    table = pa.table({"a": [1.0, 2.0], "y": ["cat", "dog"]})
+    for kind in (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
+        path = _parquet(tmp_path / "b.parquet", table.set_column(1, "y", table["y"].cast(kind)))
+        assert next(iter(open_stream(path))).y.tolist() == ["cat", "dog"]
+
+
+@pytest.mark.parametrize("name", ["csv", "parquet"])
+@pytest.mark.parametrize("columns", [("target", "target"), (-1, "target"), (2, 2)])
+def test_one_column_is_not_both_target_and_weight(name, columns, tmp_path):
+    path, *_ = _written(name, tmp_path)
+    with pytest.raises(ValueError, match="cannot be both the target and the weight"):
+        open_stream(path, target=columns[0], weight=columns[1])
+
+
+def test_one_array_is_not_both_target_and_weight(tmp_path):
+    path, options, _, y = _written("npy", tmp_path)
+    for target in (options["target"], y):
+        with pytest.raises(ValueError, match="target and weight are the same array"):
+            open_stream(path, target=target, weight=target)
+    path, *_ = _written("npz", tmp_path)
+    with pytest.raises(ValueError, match="member 'y' cannot be both the target and the weight"):
+        open_stream(path, weight="y")
+
+
 @pytest.mark.parametrize("name", ["csv", "parquet"])
 @pytest.mark.parametrize("column", ["price", 6, -7, 1.5, True])
 def test_a_missing_column_is_named_with_those_there_are(name, column, tmp_path):
@@ -212,7 +402,7 @@ def test_without_pyarrow_the_error_names_the_extra(tmp_path, monkeypatch):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ImportError, match=r'pip install "krein\[parquet\]"'):
+    with pytest.raises(ImportError, match=r'pip install "krein\[files\]"'):
         open_stream(tmp_path / "a.parquet")
 
 
@@ -244,6 +434,12 @@ def test_an_unknown_suffix_lists_the_known_ones(file, tmp_path):
     with pytest.raises(ValueError, match="has no known suffix") as caught:
         open_stream(tmp_path / file)
     assert all(suffix in str(caught.value) for suffix in (*SUFFIXES, ".gz", ".bz2"))
+
+
+@pytest.mark.parametrize("text", ["ACGT" * 100, "a/" * 3000, "a\0b.csv"])
+def test_a_text_that_is_no_path_gets_a_sentence(text):
+    with pytest.raises(FileNotFoundError, match=r"There is no file|is no path of a file .* list"):
+        open_stream(text)
 
 
 def test_a_folder_is_no_file(tmp_path):

@@ -134,8 +134,8 @@ CONTAINERS = {
     "a container": lambda y, p: (InMemory(X, y, rows=37),),
     "npy": lambda y, p: (_mapped(p / "X.npy") is None or p / "X.npy", y),
     "npz": lambda y, p: (_npz(p / "d.npz", y),),
-    "csv": lambda y, p: (str(_csv(p / "d.csv", y)),),
-    "parquet": lambda y, p: (_parquet(p / "d.parquet", y),),
+    "csv": lambda y, p: (str(_csv(p / "d.csv", y)), -1),
+    "parquet": lambda y, p: (_parquet(p / "d.parquet", y), "y"),
     "libsvm": lambda y, p: (_libsvm(p / "d.svm", y),),
     "memmap": lambda y, p: (_mapped(p / "m.npy"), y),
     "csr": lambda y, p: (sparse.csr_array(X), y),
@@ -173,6 +173,8 @@ def reference():
     return fitted
 
 
+# The columns of the Parquet file have names, those of the array have none.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names:UserWarning")
 @pytest.mark.parametrize(("features", "container"), CASES)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_the_container_changes_no_coefficient(learner, features, container, reference, tmp_path):
@@ -198,7 +200,7 @@ def test_the_container_changes_no_tuned_penalty(learner, container, tmp_path):
 @pytest.mark.parametrize("container", ["7 blocks", "a callable", "csv", "npz", "libsvm"])
 def test_predictions_on_a_stream_are_those_on_the_array(learner, container, reference, tmp_path):
     model = reference(learner, "nystrom")
-    (stream,) = CONTAINERS[container](_target(learner), tmp_path)
+    stream, *_ = CONTAINERS[container](_target(learner), tmp_path)
     np.testing.assert_allclose(model.predict(stream), model.predict(X), rtol=1e-12, atol=1e-12)
 
 
@@ -250,7 +252,7 @@ def test_more_rows_than_the_map_takes(learner, features, monkeypatch, tmp_path):
         assert expected.features_[0].n_samples_seen_ <= 1000
     for same in (
         (_blocks(7, many, y),),
-        (tmp_path / "d.csv",),
+        (tmp_path / "d.csv", -1),
         (np.load(tmp_path / "X.npy", mmap_mode="r"), y),
         (many[order], y[order]),
         (_blocks(11, many[order], y[order]),),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import numbers
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Number
@@ -115,6 +116,30 @@ class ByValue:
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
 
 
+def check_numeric_columns(owner: object, X: Any) -> None:
+    """Refuse a DataFrame with a column of text or dates, and name the column."""
+    if not hasattr(X, "columns") or not hasattr(X, "__array__"):
+        return
+    for name in X.columns:
+        values = np.ravel(np.asarray(X[name]))
+        odd: Any = values[:1] if values.dtype.kind in "mM" else []
+        if values.dtype.kind in "OUST":
+            odd = [value for value in values if isinstance(value, str) and not _is_decimal(value)]
+        if len(odd):
+            raise ValueError(
+                f"{type(owner).__name__} needs numbers, but column {name!r} of X holds "
+                f"{str(odd[0])!r}: encode it as numbers or leave it out."
+            )
+
+
+def _is_decimal(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 @contextmanager
 def all_or_nothing(estimator: object) -> Iterator[None]:
     """Within, a failure leaves the estimator as it was: nothing is half-fitted."""
@@ -139,6 +164,19 @@ def own(data: Any) -> Any:
         return copy.deepcopy(data)
     except TypeError:  # e.g. an object that holds a file or a lock
         return data
+
+
+def outside_level() -> int:
+    """The `stacklevel` with which the caller's warning points outside krein and scikit-learn."""
+    frame: Any = sys._getframe(1)
+    level = 1
+    while frame.f_back is not None and _is_ours(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _is_ours(frame: Any) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in ("krein", "sklearn")
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -18,24 +18,23 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._hashing import as_key
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator, unit_of
+from .._validation import all_or_nothing, as_generator, check_numeric_columns, unit_of
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
 from ..kernels.custom import BadPairError
 from ..streaming import (
     Block,
-    Container,
     Folds,
     GivenFolds,
     InMemory,
     Moments,
     MomentsSum,
-    as_container,
     checked,
     split,
 )
-from ..streaming.containers import count, is_block
+from ..streaming.containers import count
 from ._data import Data, Piece, Survey, survey
+from ._files import Reading, is_stream
 from ._progress import Progressing, with_callbacks
 
 Array = NDArray[np.floating]
@@ -44,7 +43,7 @@ Array = NDArray[np.floating]
 FEATURE_BYTES = 2**25
 
 
-class KreinLearner(Progressing, BaseEstimator):
+class KreinLearner(Reading, Progressing, BaseEstimator):
     """Base of the learners ``f(x) = wᵀZ(x) + b``.
 
     A learner never sees X. It opens the data as a container, fits the map Z on a sample of distinct
@@ -80,7 +79,10 @@ class KreinLearner(Progressing, BaseEstimator):
             A path, a container and blocks carry their own targets and weights; see
             `krein.streaming`.
         y : array-like of shape (n,) or (n, k), default=None
+            For a path: the name or index of the column of y (`target` of
+            `krein.streaming.open_stream`). None takes the last column, with a warning.
         sample_weight : array-like of shape (n,), default=None
+            For a path: the name or index of the column of weights.
 
         Returns
         -------
@@ -106,7 +108,7 @@ class KreinLearner(Progressing, BaseEstimator):
         """One BLAS thread while the data and the map are small."""
         names = self.get_params(deep=True).items()
         widths = [v for name, v in names if name.endswith("n_components") and isinstance(v, int)]
-        return blas_threads_for(None if _is_stream(X) else X, *widths)
+        return blas_threads_for(None if is_stream(X) else X, *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
         """The seed of samples and folds: without a random state always the same."""
@@ -133,16 +135,17 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Data:
         """The data as blocks, validated as scikit-learn does where they are one array."""
-        if _is_stream(X):
-            container = as_container(X, y, sample_weight)
+        if is_stream(X):
+            container = self._opened(X, y, sample_weight, reset)
             first = next(iter(checked(container)))
             if not isinstance(first.X, list):
                 self.n_features_in_ = first.X.shape[1]
-            if reset:
-                self.__dict__.pop("feature_names_in_", None)  # of an earlier fit to a table
             self._single = first.y is None or np.ndim(first.y) == 1
             return Data(container, self._pairwise)
+        if reset:
+            self._seen_layout = None
         if self._takes_matrix(X):
+            check_numeric_columns(self, X)
             X, y = self._validate(X, y, reset)
         else:
             X = as_objects(X)
@@ -293,14 +296,14 @@ class KreinLearner(Progressing, BaseEstimator):
     def _decide(self, X: Any) -> Array:
         """``Z w + b``, shape (n, q), block by block."""
         check_is_fitted(self)
-        with blas_threads_for(None if _is_stream(X) else X, len(self._signs)):
+        with blas_threads_for(None if is_stream(X) else X, len(self._signs)):
             return self._outputs(X)
 
     def _outputs(self, X: Any) -> Array:
         coef = np.atleast_2d(self.coef_)
-        if _is_stream(X):
+        if is_stream(X):
             width = getattr(self, "n_features_in_", None)
-            blocks: Iterator[Any] = (block.X for block in checked(as_container(X), width))
+            blocks: Iterator[Any] = (block.X for block in checked(self._new_rows(X), width))
         else:
             if self._takes_matrix(X):
                 X = self._validate_new(X)
@@ -317,6 +320,7 @@ class KreinLearner(Progressing, BaseEstimator):
 
     def _validate_new(self, X: Any) -> Any:
         formats = "csr" if self._columns is None else False
+        check_numeric_columns(self, X)
         X = validate_data(
             self, X, reset=False, accept_sparse=formats, dtype=[np.float64, np.float32]
         )
@@ -335,17 +339,6 @@ class KreinLearner(Progressing, BaseEstimator):
         tags.input_tags.sparse = not self._pairwise
         tags.target_tags.required = True
         return tags
-
-
-def _is_stream(X: Any) -> bool:
-    """Whether X brings its own targets, as containers, paths and blocks do."""
-    if isinstance(X, Container) or hasattr(X, "__fspath__") or isinstance(X, str):
-        return True
-    if hasattr(X, "shape") or isinstance(X, tuple | set | dict):
-        return False
-    if isinstance(X, list):
-        return any(map(is_block, X[:1]))
-    return callable(X) or hasattr(X, "__iter__")
 
 
 def as_objects(X: Any) -> Any:

@@ -10,15 +10,23 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 
 from ._data import Survey, check_labels
+from ._files import ScoringStreams
 
 Array = NDArray[np.floating]
 
 
-class Regressing(RegressorMixin):
+class Regressing(ScoringStreams, RegressorMixin):
     """Predictions are the outputs."""
 
     def predict(self, X: Any) -> Array:
-        """The predictions for the rows of X, shape (n,) or (n, k)."""
+        """The predictions for the rows of X, shape (n,) or (n, k).
+
+        Parameters
+        ----------
+        X : as in `fit`
+            In a file the columns of the fit are found by name, in any order and whatever else is
+            there; without names by place.
+        """
         found = self._decide(X)
         return found[:, 0] if np.ndim(self.coef_) == 1 else found
 
@@ -28,7 +36,7 @@ class Regressing(RegressorMixin):
         return tags
 
 
-class Classifying(ClassifierMixin):
+class Classifying(ScoringStreams, ClassifierMixin):
     """Targets are ±1 for each class against the rest; predictions are the largest output."""
 
     classes_: NDArray

@@ -22,15 +22,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator
+from .._validation import all_or_nothing, as_generator, check_numeric_columns
 from ..features import Nystrom
 from ..kernels import Kernel
 from ..proximity import DissimilarityToSimilarity
 from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
-from ._base import _is_stream, scaled_gaussian
+from ._base import scaled_gaussian
 from ._candidates import Candidate, candidates, views
 from ._data import Data, map_rows, survey
+from ._files import Reading, ScoringStreams, is_stream
 from ._memory import Memory, Remembered
 from ._plan import FEW, Plan
 from ._progress import Progressing, with_callbacks
@@ -50,7 +51,7 @@ SAMPLED = 300
 AT_ONCE = 256
 
 
-class _Auto(Progressing, BaseEstimator):
+class _Auto(Reading, Progressing, BaseEstimator):
     """Fit learners with tuned penalties on several maps and keep the best of cross-validation."""
 
     _parameter_constraints = {
@@ -102,20 +103,21 @@ class _Auto(Progressing, BaseEstimator):
         ----------
         X, y, sample_weight : as in `KreinRidge.fit`
         """
-        small = blas_threads_for(None if _is_stream(X) else X)
+        small = blas_threads_for(None if is_stream(X) else X)
         with self._reporting(n_stages=None), small, all_or_nothing(self):
             self._fit(X, y, sample_weight)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if y is None and not _is_stream(X):
+        if y is None and not is_stream(X):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        self._seen_layout = None
         X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
         data, sample, n_rows = self._look(X, y, sample_weight)
-        rows = X, y, sample_weight
+        rows: tuple[Any, Any, Any] = data.container, None, None
         if isinstance(data.container, InMemory):
             y = data.container.y
             if y is not None and is_classifier(self):
@@ -161,6 +163,8 @@ class _Auto(Progressing, BaseEstimator):
         scout = learner(kernel=self.kernel)
         with speaking_as(self, scout):
             data = scout._open(X, y, sample_weight)
+            if is_stream(X):
+                self._recall(scout)
             seen = survey(data, 0, 2, scout._classifies, type(self).__name__)
             scout._prepare(seen)
         if seen.n_rows <= FEW and not data.in_memory:
@@ -213,9 +217,10 @@ class _Auto(Progressing, BaseEstimator):
     def _rows(self, X: Any, reset: bool) -> Any:
         """X validated, where it is a matrix; objects and streams as they are."""
         matrix = not isinstance(self.kernel, Kernel) or self.kernel.takes_matrix(X)
-        if _is_stream(X) or not matrix:
+        if is_stream(X) or not matrix:
             return X
         formats = False if self._pairwise else "csr"
+        check_numeric_columns(self, X)
         return validate_data(
             self, X, reset=reset, accept_sparse=formats, dtype=[np.float64, np.float32]
         )
@@ -227,17 +232,19 @@ class _Auto(Progressing, BaseEstimator):
     def _outputs(self, X: Any, name: str) -> NDArray:
         """Average the outputs of one method over all kept models."""
         check_is_fitted(self)
-        with blas_threads_for(None if _is_stream(X) else X):
+        with blas_threads_for(None if is_stream(X) else X):
             return self._mean_outputs(X, name)
 
     def _mean_outputs(self, X: Any, name: str) -> NDArray:
         X = self._rows(X, reset=False)
-        if not _is_stream(X):
+        if is_stream(X):
+            X = self._new_rows(X)
+        else:
             X = as_rows(X)
             if not count(X):
                 raise ValueError(f"X has no rows: {type(self).__name__} predicts for at least one.")
         methods = [getattr(model, name) for model in self.estimators_]
-        if len(methods) == 1 or _is_stream(X):
+        if len(methods) == 1 or is_stream(X):
             return np.mean([method(X) for method in methods], axis=0)
         blocks: Iterator[Block] = split(Block(X), AT_ONCE)
         means = [np.mean([method(block.X) for method in methods], axis=0) for block in blocks]
@@ -251,7 +258,7 @@ class _Auto(Progressing, BaseEstimator):
         return tags
 
 
-class KreinRegressor(RegressorMixin, _Auto):
+class KreinRegressor(ScoringStreams, RegressorMixin, _Auto):
     """Regression with any kernel, everything chosen by cross-validation.
 
     Tries Kreĭn ridge and variance-constrained least squares, each with its penalties tuned, on
@@ -314,7 +321,7 @@ class KreinRegressor(RegressorMixin, _Auto):
         return tags
 
 
-class KreinClassifier(ClassifierMixin, _Auto):
+class KreinClassifier(ScoringStreams, ClassifierMixin, _Auto):
     """Classification with any kernel, everything chosen by cross-validation.
 
     As `KreinRegressor`, with the squared-hinge machine besides, and judged by the error; equal

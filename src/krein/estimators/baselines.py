@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, own
+from .._validation import all_or_nothing, check_numeric_columns, own
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..proximity import SpectrumCorrector
 
@@ -95,6 +95,7 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
         kernel = self.kernel if isinstance(self.kernel, Kernel) else None
         kernel = kernel or (Precomputed() if self._precomputed else Gaussian())
         if kernel.takes_matrix(X):
+            check_numeric_columns(self, X)
             X, y = validate_data(self, X, y, dtype=[np.float64, np.float32], accept_sparse="csr")
         check_classification_targets(y)
         if len(np.unique(y)) < 2:

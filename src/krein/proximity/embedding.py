@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import own
+from .._validation import check_numeric_columns, own
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
 from ._base import (
@@ -154,6 +154,7 @@ class KreinPCA(Proximity):
         if not (isinstance(self.kernel, Kernel) and self.kernel.takes_matrix(X)):
             return X
         dtype = [np.float64, np.float32]
+        check_numeric_columns(self, X)
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtype)
 
     @property

@@ -24,11 +24,21 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     n_columns : int, default=None
         The number of columns to expect; None takes that of the first block.
     """
+    try:
+        yield from _checked(container, n_columns)
+    except ValueError as error:
+        if container.path is None or str(error).startswith(str(container.path)):
+            raise
+        raise ValueError(f"{container.path}: {error}") from error
+
+
+def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
     n_seen = 0
     first: Block | None = None
+    names, in_file = container.feature_names, container.path is not None
     for number, block in enumerate(container):
         n = count(block.X)
-        place = _Place(number, n_seen)
+        place = _Place(number, n_seen, names, in_file)
         _check_lengths(block, n, place)
         if not n:
             continue
@@ -38,14 +48,15 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
                 n_columns = block.X.shape[1]
             if block.X.shape[1] != n_columns:
                 raise ValueError(
-                    f"Block {number} has {block.X.shape[1]} columns, but {n_columns} are expected: "
-                    "all blocks need the same columns."
+                    f"Block {number} has {block.X.shape[1]} columns, but {n_columns} are "
+                    "expected: all blocks need the same columns."
                 )
         if first is None:
             first = block
         _check_alike(block, first, number)
         _check_finite("X", block.X, place)
         _check_finite("y", block.y, place)
+        _check_labels(block.y, place)
         yield block
         n_seen += n
     if first is None:
@@ -60,6 +71,12 @@ class _Place(NamedTuple):
 
     block: int
     start: int
+    names: list[str] | None
+    in_file: bool
+
+    def column(self, column: int) -> str:
+        named = "" if self.names is None else f" ({self.names[column]!r})"
+        return f"column {column}{named}"
 
     def row(self, row: int) -> str:
         return f"row {row} of block {self.block} (row {self.start + row} of the data)"
@@ -115,10 +132,38 @@ def _numbers(X: Any, place: _Place) -> Any:
         real = all(isinstance(value, int | float | np.integer) for value in X.flat)
     if not real:
         raise ValueError(
-            f"X of block {place.block} has dtype {X.dtype}, but real numbers are needed: encode "
-            "text as numbers first, or pass a list of objects."
+            f"X of block {place.block} has dtype {X.dtype}, but real numbers are "
+            f"needed{_culprit(X, place)}: encode text as numbers first, or pass a list of objects."
         )
     return X.astype(np.float64)
+
+
+def _culprit(X: Any, place: _Place) -> str:
+    """The first column of objects that holds something else than numbers, and what it holds."""
+    if X.dtype != object:
+        return ""
+    row, column = next(
+        (i, j)
+        for (j, i), value in np.ndenumerate(X.T)
+        if not isinstance(value, int | float | np.integer)
+    )
+    return f", and {place.column(column)} holds {X[row, column]!r}"
+
+
+def _check_labels(y: Any, place: _Place) -> None:
+    """Refuse targets that are missing; in memory an empty text may be a label."""
+    if y is None or y.dtype.kind not in ("OU" if place.in_file else "O"):
+        return
+    for i, label in enumerate(y.ravel().tolist()):
+        if _is_missing(label, place.in_file):
+            row = place.row(i * len(y) // y.size)
+            raise ValueError(f"y is empty in {row}: drop such rows or fill them in first.")
+
+
+def _is_missing(label: Any, in_file: bool) -> bool:
+    if isinstance(label, str):
+        return in_file and not label.strip()
+    return label is None or (isinstance(label, float) and label != label)
 
 
 def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
@@ -158,7 +203,9 @@ def _check_finite(name: str, values: Any, place: _Place) -> None:
     if sparse.issparse(values):
         column = int(values.indices[row])
         row = int(np.searchsorted(values.indptr, row, side="right")) - 1
-    at = f" in column {column}" if values.ndim == 2 else ""
+    at = ""
+    if values.ndim == 2:
+        at = f" in {place.column(column) if name == 'X' else f'column {column}'}"
     raise ValueError(
         f"{name} is {value} in {place.row(row)}{at}: drop such rows or fill them in first."
     )

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .columns import Layout
+
 ROWS = 4096
 
 
@@ -43,6 +45,24 @@ class Container:
         """The number of rows, or None where only a pass can tell."""
         return None
 
+    # The file that is read, and the column that was taken for y because none was named.
+    path: Any = None
+    assumed_target: Any = None
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        """The names of the columns of X, or None where they have none."""
+        return None
+
+    @property
+    def layout(self) -> Layout | None:
+        """Where the columns are in a file, or None where a later file has only one way."""
+        return None
+
+    def rows_for(self, layout: Layout, *, target: bool = False) -> Container:
+        """The same rows with the features of an earlier fit, and with y only if `target`."""
+        return self
+
 
 class InMemory(Container):
     """Slices of arrays, memory maps, sparse matrices or sequences of objects.
@@ -65,6 +85,7 @@ class InMemory(Container):
 
     def __init__(self, X: Any, y: Any = None, weight: Any = None, rows: int = ROWS):
         self.rows = check_rows(rows)
+        self._names = column_names(X)
         self.X = as_rows(X)
         self.y = None if y is None else _side(y)
         self.weight = None if weight is None else _side(weight)
@@ -78,6 +99,10 @@ class InMemory(Container):
     @property
     def n_rows(self) -> int:
         return count(self.X)
+
+    @property
+    def feature_names(self) -> list[str] | None:
+        return self._names
 
     def __iter__(self) -> Iterator[Block]:
         return split(Block(self.X, self.y, self.weight), self.rows)
@@ -127,7 +152,9 @@ class Blocks(Container):
             yield _as_block(item, number)
 
 
-def as_container(X: Any, y: Any = None, sample_weight: Any = None) -> Container:
+def as_container(
+    X: Any, y: Any = None, sample_weight: Any = None, *, header: Any = "auto"
+) -> Container:
     """Whatever the user has, as a container.
 
     Parameters
@@ -137,11 +164,13 @@ def as_container(X: Any, y: Any = None, sample_weight: Any = None) -> Container:
         whose X is a matrix of ``len(y)`` rows is a list of blocks, any other one a list of objects.
     y, sample_weight : array-like of length n, default=None
         For a path: `target` and `weight` of `open_stream`.
+    header : "auto" or bool, default="auto"
+        For the path of a .csv or .tsv file, see `open_stream`.
     """
-    if isinstance(X, str | os.PathLike):
+    if is_path(X):
         from .files import open_stream
 
-        return open_stream(X, target=y, weight=sample_weight)
+        return open_stream(X, target=y, weight=sample_weight, header=header)
     made: Container | None = None
     if isinstance(X, Container):
         made = X
@@ -176,8 +205,33 @@ def split(block: Block, rows: int) -> Iterator[Block]:
             yield block
         return
     for start in range(0, n, rows):
-        piece = slice(start, start + rows)
-        yield Block(*(None if part is None else part[piece] for part in block))
+        yield _part(block, slice(start, start + rows))
+
+
+def regrouped(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
+    """Yield the same rows in blocks of `rows` rows, the last one perhaps shorter."""
+    held: list[Block] = []
+    n_held = 0
+    for block in blocks:
+        held.append(block)
+        n_held += count(block.X)
+        if n_held >= rows:
+            whole, full = _merged(held), n_held - n_held % rows
+            yield from split(_part(whole, slice(0, full)), rows)
+            held, n_held = [_part(whole, slice(full, None))], n_held - full
+    if n_held:
+        yield _merged(held)
+
+
+def _merged(blocks: list[Block]) -> Block:
+    if len(blocks) == 1:
+        return blocks[0]
+    parts = zip(*blocks, strict=True)
+    return Block(*(None if part[0] is None else concatenated(list(part)) for part in parts))
+
+
+def _part(block: Block, rows: slice) -> Block:
+    return Block(*(None if part is None else part[rows] for part in block))
 
 
 def count(X: Any) -> int:
@@ -193,6 +247,12 @@ def as_rows(X: Any) -> Any:
         X = X if isinstance(X, np.ndarray) else np.asarray(X)
         return X.tolist() if X.ndim == 1 and X.dtype.kind in "OUST" else X
     return X if isinstance(X, list) else list(X)
+
+
+def column_names(X: Any) -> list[str] | None:
+    """The names of a DataFrame's columns if all are text; None for anything else."""
+    names = list(X.columns) if hasattr(X, "columns") and _is_table(X) else []
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def concatenated(parts: list) -> Any:
@@ -231,6 +291,11 @@ def _as_block(item: Any, number: int) -> Block:
             f"X of block {number} must be a matrix or a list of objects, got {type(X).__name__}."
         )
     return Block(as_rows(X), *(None if side is None else _side(side) for side in sides))
+
+
+def is_path(X: Any) -> bool:
+    """Whether X is taken for the path of a file."""
+    return isinstance(X, str | os.PathLike)
 
 
 def _is_table(X: Any) -> bool:

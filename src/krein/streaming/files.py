@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
-import math
 import os
-import zipfile
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import numpy as np
-from numpy.lib import format as npy
-from numpy.typing import NDArray
-
-from .containers import ROWS, Block, Container, InMemory, check_rows
-from .text import LibsvmFile, TextFile, damage
+from .arrays import NpyFile, NpzFile
+from .columns import Layout
+from .containers import ROWS, Container, check_rows
+from .libsvm import LibsvmFile
+from .paths import check_exists
+from .text import TextFile
 
 COMPRESSED = (".gz", ".bz2")
 TEXT = {".csv": ",", ".tsv": "\t"}
@@ -33,6 +28,7 @@ def open_stream(
     n_features: int | None = None,
     data: str = "X",
     zero_based: bool | None = None,
+    header: bool | str = "auto",
 ) -> Container:
     """Open a file as a container of blocks, by its suffix.
 
@@ -61,189 +57,73 @@ def open_stream(
         The member of X in .npz.
     zero_based : bool, default=None
         Whether the first index in a libsvm file is 0; None looks for an index 0 in that pass.
+    header : "auto", True or False, default="auto"
+        Whether the first line of a .csv or .tsv file holds the names of the columns. "auto" takes
+        it for names if no feature in it is a number or if `target` or `weight` is a name, and for a
+        row if all are numbers and so is the target, or a later row has the same label; it refuses
+        what may be either.
 
     Returns
     -------
     Container
     """
     path = Path(path)
-    _check_exists(path)
+    kind = _kind(path)
     check_rows(rows)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = bool(suffixes) and suffixes[-1] in COMPRESSED
-    kind = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
+    if not (isinstance(header, bool) or (isinstance(header, str) and header == "auto")):
+        raise ValueError(f'header must be "auto", True or False, got {header!r}.')
     if kind in TEXT:
-        return TextFile(path, TEXT[kind], target, weight, rows)
+        return TextFile(path, TEXT[kind], target, weight, rows, header)
+    if header != "auto":
+        raise ValueError(f"{path}: header={header} is for .csv and .tsv files, not for {kind}.")
     if kind in LIBSVM:
         if target is not None or weight is not None:
             raise ValueError(
                 f"{path} holds its labels itself: libsvm text takes no target or weight."
             )
         return LibsvmFile(path, rows, n_features, zero_based)
-    if kind == ".npy" and not packed:
+    if kind == ".npy":
         return NpyFile(path, target, weight, rows)
-    if kind == ".npz" and not packed:
+    if kind == ".npz":
         return NpzFile(path, target, weight, rows, data)
-    if kind == ".parquet" and not packed:
+    from .parquet import ParquetFile
+
+    return ParquetFile(path, target, weight, rows)
+
+
+def open_like(path: str | os.PathLike, layout: Layout) -> Container:
+    """Open a file for the rows alone, with the features of an earlier fit.
+
+    Columns with names are matched by name; a target, weights and other columns may be there or
+    not. Columns without names are matched by place.
+
+    Parameters
+    ----------
+    path : str or Path
+    layout : Layout
+    """
+    path = Path(path)
+    kind = _kind(path)
+    if kind in TEXT:
+        return TextFile(path, TEXT[kind], layout=layout)
+    if kind in LIBSVM:
+        return LibsvmFile(path).rows_for(layout)
+    if kind == ".parquet":
         from .parquet import ParquetFile
 
-        return ParquetFile(path, target, weight, rows)
-    raise ValueError(
-        f"{path} has no known suffix: {', '.join(SUFFIXES)} can be read, the text formats also "
-        "with .gz or .bz2."
-    )
+        return ParquetFile(path, layout=layout)
+    return open_stream(path, target=False)
 
 
-def _check_exists(path: Path) -> None:
-    if path.is_file():
-        return
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder: pass the path of one file.")
-    names = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
-    near = difflib.get_close_matches(path.name, names, n=1)
-    raise FileNotFoundError(f"There is no file {path}." + (f" Is it {near[0]}?" if near else ""))
-
-
-# --- .npy and .npz -------------------------------------------------------------------------------
-
-
-class NpyFile(Container):
-    """A memory-mapped matrix; y and weights are arrays or .npy files of their own."""
-
-    def __init__(self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS):
-        self.path, self.rows = path, rows
-        self.target = None if target is False else target
-        self.weight = weight
-        self._n_rows = self._arrays().n_rows
-
-    def _arrays(self) -> InMemory:
-        X = _map(self.path)
-        if X.ndim != 2:
-            raise ValueError(f"{self.path} holds an array of shape {X.shape}, not a matrix.")
-        try:
-            return InMemory(X, _map(self.target), _map(self.weight), self.rows)
-        except ValueError as error:
-            raise ValueError(f"{self.path}: {error}") from None
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
-
-    def __iter__(self) -> Iterator[Block]:
-        yield from self._arrays()
-
-
-def _map(source: Any) -> Any:
-    """The array of a .npy file, memory-mapped; what is no path stays."""
-    if not isinstance(source, str | os.PathLike):
-        return source
-    path = Path(source)
-    _check_exists(path)
-    with open(path, "rb") as stream:
-        shape, fortran, dtype = _header(str(path), stream)
-        n_bytes, stored = math.prod(shape) * dtype.itemsize, path.stat().st_size - stream.tell()
-    if stored < n_bytes:
-        row = stored * shape[0] // n_bytes
-        where = "" if fortran else f" in row {row}"
+def _kind(path: Path) -> str:
+    """The suffix that says how to read a file that exists."""
+    check_exists(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = bool(suffixes) and suffixes[-1] in COMPRESSED
+    kind = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
+    if kind not in SUFFIXES or (packed and kind not in (*TEXT, *LIBSVM)):
         raise ValueError(
-            f"{path} is cut off{where}: its header says shape {shape}, {n_bytes} bytes, and "
-            f"{stored} are there."
+            f"{path} has no known suffix: {', '.join(SUFFIXES)} can be read, the text formats also "
+            "with .gz or .bz2."
         )
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
-def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, Fortran order and element type of an array of numbers; moves to its first byte."""
-    try:
-        version = npy.read_magic(stream)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(stream)
-    except ValueError as error:
-        raise ValueError(
-            f"{owner}: the header cannot be read, so it is cut off or no .npy array "
-            f"({str(error).rstrip('.')})."
-        ) from error
-    if dtype.hasobject or not shape:
-        what = "objects" if dtype.hasobject else "a single value"
-        raise ValueError(f"{owner} holds {what}: save an array of numbers.")
-    return shape, fortran, dtype
-
-
-class NpzFile(Container):
-    """Members of a zip archive, decompressed row by row; never a whole one."""
-
-    def __init__(
-        self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS, data: str = "X"
-    ):
-        self.path, self.rows = path, rows
-        place = ["at its end, where the list of members is"]
-        with damage(path, place), zipfile.ZipFile(path) as archive:
-            members = [name.removesuffix(".npy") for name in archive.namelist()]
-        wanted = {"X": data, "y": target, "weight": weight}
-        for part, default in (("y", "y"), ("weight", "sample_weight")):
-            if wanted[part] is None and default in members:
-                wanted[part] = default
-        self.members = {
-            part: name for part, name in wanted.items() if name is not None and name is not False
-        }
-        for part, name in self.members.items():
-            if not isinstance(name, str) or name not in members:
-                raise ValueError(
-                    f"{path} has no member {name!r} for {part}: it holds {', '.join(members)}."
-                )
-        with ExitStack() as stack:
-            shapes = {part: member.shape for part, member in self._opened(stack).items()}
-        self._n_rows = shapes["X"][0]
-        for part, shape in shapes.items():
-            if (part == "X" and len(shape) != 2) or shape[0] != self._n_rows:
-                raise ValueError(
-                    f"{path}: member {self.members[part]!r} for {part} has shape {shape}, but X "
-                    "must be a matrix and all members as long as X."
-                )
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
-
-    def _opened(self, stack: ExitStack) -> dict[str, _Member]:
-        stack.enter_context(damage(self.path, ["at the start of a member"]))
-        archive = stack.enter_context(zipfile.ZipFile(self.path))
-        return {
-            part: _Member(self.path, name, stack.enter_context(archive.open(name + ".npy")))
-            for part, name in self.members.items()
-        }
-
-    def __iter__(self) -> Iterator[Block]:
-        with ExitStack() as stack:
-            parts = self._opened(stack)
-            for start in range(0, self.n_rows, self.rows):
-                n = min(self.rows, self.n_rows - start)
-                yield Block(**{part: member.read(start, n) for part, member in parts.items()})
-
-
-class _Member:
-    """One array of an archive, read from its stream."""
-
-    def __init__(self, path: Path, name: str, stream: IO[bytes]):
-        self.path, self.name, self.stream = path, name, stream
-        with damage(path, [f"in member {name!r}"]):
-            self.shape, fortran, self.dtype = _header(f"{path}: member {name!r}", stream)
-        if fortran:
-            raise ValueError(
-                f"{path}: member {name!r} is in Fortran order and cannot be read by rows: save "
-                "numpy.ascontiguousarray of it."
-            )
-
-    def read(self, start: int, n: int) -> NDArray:
-        out = np.empty((n, *self.shape[1:]), dtype=self.dtype)
-        n_bytes, done = out.nbytes, 0
-        flat = out.reshape(-1).view(np.uint8)
-        # The archive reads ahead, so the row is not exact.
-        with damage(self.path, [f"near row {start + n} of member {self.name!r} or before it"]):
-            while done < n_bytes:
-                piece = self.stream.read(min(n_bytes - done, 2**20))
-                if not piece:
-                    raise EOFError(f"its header says {self.shape[0]} rows")
-                flat[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
-                done += len(piece)
-        return out
+    return kind

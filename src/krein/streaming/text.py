@@ -1,274 +1,238 @@
-"""Text as blocks: numbers between delimiters (.csv, .tsv) and libsvm lines, packed or not."""
+"""Text between delimiters (.csv, .tsv) as blocks, packed or not."""
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
-import warnings
-import zipfile
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .containers import ROWS, Block, Container
+from . import arrow_csv
+from .cells import as_number, is_number
+from .columns import Layout, Table, choose_columns
+from .containers import ROWS, Block, Container, check_rows, regrouped
+from .header import LOOK, has_header
+from .raw import in_lines, piece_bytes
+from .records import BOM, Records, records, rows
 
-# The last one is what zipfile raises where the method of compression is damaged.
-DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, OSError, NotImplementedError)
-
-
-@contextmanager
-def damage(path: Path, place: list[str]) -> Iterator[None]:
-    """Turn what the readers raise about a damaged file into a sentence; `place` ends with where."""
-    try:
-        yield
-    except FileNotFoundError:  # an OSError too, but says all there is to say
-        raise
-    except DAMAGE as error:
-        raise ValueError(
-            f"{path} is cut off or damaged {place[-1]} ({str(error).rstrip('.')})."
-        ) from error
+# A label of more characters is taken for a quote in the wrong place.
+LONGEST_LABEL = 1000
+# NumPy's parser strips other white space than Python's; these bytes both understand alike.
+PLAIN = bytes(range(32, 127)) + b"\t\n\r"
 
 
-def choose_columns(
-    path: Path, names: list[str], target: Any, weight: Any, besides: Sequence[str] = ()
-) -> tuple[list[int], int | None, int | None]:
-    """Indices of the features, of y and of the weights; columns `besides` are no features."""
-    ours = [j for j, name in enumerate(names) if name not in besides]
+class TextFile(Table, Container):
+    """Records of numbers between delimiters, the target perhaps text.
 
-    def index(role: str, column: Any) -> int:
-        if isinstance(column, str) and column in names:
-            return names.index(column)
-        whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
-        if whole and -len(names) <= column < len(names):
-            return int(column) % len(names)
-        listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-        raise ValueError(f"{path} has no column {column!r} for {role}: its columns are {listed}.")
-
-    last = ours[-1] if ours else len(names) - 1
-    y = None if target is False else index("target", last if target is None else target)
-    w = None if weight is None else index("weight", weight)
-    features = [j for j in ours if j not in (y, w)]
-    if not features:
-        raise ValueError(f"{path} has no column left for X: y and weights take all of them.")
-    return features, y, w
-
-
-def _lines(path: Path, rows: int) -> Iterator[tuple[int, list[str]]]:
-    """Pieces of at most `rows` lines of a text file, each with the number of its first line."""
-    number, place = 1, ["at its start"]
-    with ExitStack() as stack:
-        stack.enter_context(damage(path, place))
-        text = stack.enter_context(_opened_text(path))
-        while True:
-            lines: list[str] = []
-            try:
-                # One by one: where the file breaks, the lines before it count.
-                for line in itertools.islice(text, rows):
-                    lines.append(line)
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{path} is no UTF-8 text after line {number + len(lines) - 1} ({error})."
-                ) from error
-            finally:
-                place.append(f"after line {number + len(lines) - 1}")
-            if not lines:
-                return
-            following = number + len(lines)  # the list is the consumer's from here on
-            yield number, lines
-            number = following
-
-
-def _opened_text(path: Path) -> IO[str]:
-    if path.suffix.lower() == ".gz":
-        import gzip
-
-        return gzip.open(path, "rt", encoding="utf-8-sig")
-    if path.suffix.lower() == ".bz2":
-        import bz2
-
-        return bz2.open(path, "rt", encoding="utf-8-sig")
-    return open(path, encoding="utf-8-sig")
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-class TextFile(Container):
-    """Lines of numbers between delimiters."""
+    Parameters
+    ----------
+    path : Path
+    delimiter : str
+    target : str, int or False, default=None
+        The column of y; None is the last one, False none.
+    weight : str or int, default=None
+        The column of weights.
+    rows : int, default=4096
+    header : "auto" or bool, default="auto"
+        Whether the first record holds names; "auto" looks at it and refuses what may be either.
+    layout : Layout, default=None
+        Where an earlier fit found its features: the same columns are read, and neither y nor
+        weights.
+    """
 
     def __init__(
-        self, path: Path, delimiter: str, target: Any = None, weight: Any = None, rows: int = ROWS
+        self,
+        path: Path,
+        delimiter: str,
+        target: Any = None,
+        weight: Any = None,
+        rows: int = ROWS,
+        header: Any = "auto",
+        layout: Layout | None = None,
     ):
-        self.path, self.delimiter, self.rows = path, delimiter, rows
-        head = itertools.chain.from_iterable(lines for _, lines in _lines(path, 1))
-        cells = list(itertools.islice((row for row in self._reader(head) if row), 2))
-        if not cells:
+        self.path, self.delimiter, self.rows = path, delimiter, check_rows(rows)
+        head = list(itertools.islice(self._rows(piece_bytes(0)), 2))
+        if not head:
             raise ValueError(f"{path} is empty: it has no line with columns.")
-        named = isinstance(target, str) or isinstance(weight, str)
-        indices = [str(j) for j in range(len(cells[0]))]
-        roles = [None if isinstance(role, str) else role for role in (target, weight)]
-        features = choose_columns(path, indices, roles[0], roles[1])[0]
-        written = [cells[0][j] for j in features if cells[0][j].strip()]
-        # One number in the line makes it data: a bad number there must not pass as a header.
-        self.has_header = named or not any(map(_is_number, written))
-        # Two columns 0, 1 may well be a row.
-        if not self.has_header and len(cells) == 2 and len(indices) > 2 and cells[0] == indices:
-            warnings.warn(
-                f"{path}: its first line, 0, 1, 2, …, is taken for the numbers of the columns, as "
-                "pandas writes them, and not for a row.",
-                UserWarning,
-                stacklevel=4,
-            )
-            self.has_header = True
-        names = [cell.strip() for cell in cells[0]] if self.has_header else indices
-        self.names = names
-        self.columns, self.target, self.weight = choose_columns(path, names, target, weight)
-        first = cells[-1] if self.has_header else cells[0]
-        labels = first[self.target] if self.target is not None and len(first) == len(names) else "0"
-        self.has_labels = not _is_number(labels)
+        first = head[0][1]
+        self.has_header = self._has_header(header, first, target, weight, layout)
+        self.names = [cell.strip() for cell in first]
+        if not self.has_header:
+            self.names = [str(j) for j in range(len(first))]
+        self.target = self.weight = None
+        if layout is None:
+            chosen = choose_columns(path, self.names, target, weight)
+            self.columns, self.target, self.weight = chosen
+            self.assumed_target = self._called(self.target) if target is None else None
+        else:
+            names = self.names if self.has_names else None
+            self.columns = layout.features(path, names, len(self.names))
+        row = head[self.has_header][1] if len(head) > self.has_header else []
+        self._labels = self._is_label(row)
+        self.n_bytes = piece_bytes((sum(map(len, row)) + len(first)) * self.rows)
 
-    def _reader(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        return csv.reader(lines, delimiter=self.delimiter)
+    def _is_label(self, row: list[str]) -> bool:
+        if self.target is None or len(row) != len(self.names):
+            return False
+        if not row[self.target].strip() or is_number(row[self.target]):
+            return False
+        # One text above numbers is a damaged number, which the reader names, and no label.
+        later = itertools.islice(self._rows(piece_bytes(0)), self.has_header + 1, LOOK)
+        cells = [row[self.target] for _, row in later if len(row) == len(self.names)]
+        return not cells or not all(map(is_number, cells))
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the target is text."""
+        return self._labels and self.target is not None
+
+    def _called(self, column: int | None) -> Any:
+        """A column by name, or by index where there are no names."""
+        return None if column is None else self.names[column] if self.has_names else column
+
+    @property
+    def has_names(self) -> bool:  # type: ignore[override]
+        return self.has_header
+
+    def _has_header(
+        self, header: Any, first: list[str], target: Any, weight: Any, layout: Layout | None
+    ) -> bool:
+        named = [role for role in (target, weight) if isinstance(role, str)]
+        if header != "auto":
+            if not header and named:
+                raise ValueError(
+                    f"{self.path}: {named[0]!r} names a column, but header=False says that the "
+                    "columns have no names: pass the column's index, from 0."
+                )
+            return bool(header)
+        if named:
+            return True
+        if layout is not None:
+            cells = {cell.strip() for cell in first}
+            if layout.names is not None and cells.issuperset(layout.names):
+                return True
+            besides = layout.places(len(first))
+            target = besides[0] if besides else False
+        indices = [str(j) for j in range(len(first))]
+        if target is None and len(first) == 1:
+            target = False  # refused later, by choose_columns
+        features, y, _ = choose_columns(self.path, indices, target, weight)
+        return has_header(self.path, self._rows(piece_bytes(0)), features, y)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def _rows(self, n_bytes: int) -> Iterator[tuple[int, list[str]]]:
+        for found in records(self.path, self.delimiter, n_bytes):
+            yield from rows(self.path, self.delimiter, found)
 
     def __iter__(self) -> Iterator[Block]:
+        return regrouped(self._blocks(), self.rows)
+
+    def _blocks(self) -> Iterator[Block]:
         skip = self.has_header
-        for number, lines in _lines(self.path, self.rows):
-            while skip and lines:
-                skip = not lines.pop(0).strip()
-                number += 1
-            if any(line.strip() for line in lines):
-                yield self._block(lines, number)
+        for found in records(self.path, self.delimiter, self.n_bytes):
+            rest = self._without_header(found) if skip else found
+            skip = rest is None
+            if rest is not None and not rest.text.isspace() and rest.text:
+                block = self._fast(rest)
+                yield self._slow(rest) if block is None else block
 
-    def _block(self, lines: list[str], number: int) -> Block:
-        y: NDArray | None = None
-        values = None if self.has_labels else self._fast(lines)
-        if values is None:
-            values, y = self._slow(lines, number)
-        if y is None and self.target is not None:
-            y = values[:, self.target].copy()
-        weight = None if self.weight is None else values[:, self.weight].copy()
-        return Block(np.ascontiguousarray(values[:, self.columns]), y, weight)
+    def _without_header(self, found: Records) -> Records | None:
+        """The records behind the first one; None where all lines are blank."""
+        lines = [line for line, _ in itertools.islice(rows(self.path, self.delimiter, found), 2)]
+        if len(lines) < 2:
+            return Records(b"", found.line, True) if lines else None
+        ends = re.finditer(rb"\r\n|\n|\r", found.text)
+        end = next(itertools.islice(ends, lines[1] - found.line - 1, None)).end()
+        return Records(found.text[end:], lines[1], found.plain)
 
-    def _fast(self, lines: list[str]) -> NDArray | None:
-        """NumPy's parser; None where it stumbles, whose errors do not know the file's lines."""
+    @property
+    def _numbers(self) -> list[int]:
+        """Indices of the columns that hold numbers, those of X first."""
+        sides = [] if self.target is None or self.has_labels else [self.target]
+        return [*self.columns, *sides, *([] if self.weight is None else [self.weight])]
+
+    def _block(self, values: NDArray, labels: NDArray | None) -> Block:
+        """Numbers of the columns `_numbers` as the parts of a block."""
+        X, sides = values[:, : len(self.columns)], iter(values.T[len(self.columns) :])
+        y = labels
+        if self.target is not None and not self.has_labels:
+            y = next(sides).copy()
+        weight = None if self.weight is None else next(sides).copy()
+        return Block(np.ascontiguousarray(X), y, weight)
+
+    def _fast(self, found: Records) -> Block | None:
+        """By pyarrow, else by NumPy; None where one stumbles: neither knows the file's lines."""
+        # pyarrow leaves out a mark of byte order at the start of whatever it is given.
+        if not found.plain or found.text.startswith(BOM):
+            return None
+        if arrow_csv.is_installed():
+            label = self.target if self.has_labels else None
+            width, longest = len(self.names), LONGEST_LABEL
+            read = arrow_csv.read(found.text, self.delimiter, width, self._numbers, label, longest)
+        else:
+            read = None if self.has_labels else self._by_numpy(found.text)
+        if read is None or not np.isfinite(read[0]).all():
+            return None
+        return self._block(*read)
+
+    def _by_numpy(self, text: bytes) -> tuple[NDArray, None] | None:
+        if text.translate(None, PLAIN):
+            return None
+        lines = [line for line in in_lines(text.decode()) if line.strip()]
         try:
             values = np.loadtxt(
                 lines, delimiter=self.delimiter, ndmin=2, comments=None, quotechar='"'
             )
         except ValueError:
             return None
-        return values if values.shape[1] == len(self.names) else None
+        return (values[:, self._numbers], None) if values.shape[1] == len(self.names) else None
 
-    def _slow(self, lines: list[str], number: int) -> tuple[NDArray, NDArray | None]:
-        """The same line by line, also with labels that are text; says which cell is bad."""
-        values, labels = [], []
-        for line, row in enumerate(self._reader(lines), number):
-            if len(row) < 2 and not "".join(row).strip():
-                continue
+    def _slow(self, found: Records) -> Block:
+        """The same record by record; says which cell is bad."""
+        values, labels, numbers = [], [], self._numbers
+        for line, row in rows(self.path, self.delimiter, found):
             if len(row) != len(self.names):
                 raise ValueError(
                     f"{self.path}: line {line} has {len(row)} columns instead of "
                     f"{len(self.names)}: the file is cut off or damaged there."
                 )
-            if self.has_labels and self.target is not None:
-                labels.append(row[self.target])
-                row[self.target] = "0"
-            for name, cell in zip(self.names, row, strict=True):
-                if not _is_number(cell):
-                    raise ValueError(
-                        f"{self.path}: line {line}, column {name!r}: {cell!r} is not a number."
-                    )
-            values.append([float(cell) for cell in row])
-        return np.array(values), np.array(labels) if labels else None
-
-
-class LibsvmFile(Container):
-    """Lines ``label index:value …`` with increasing indices; blocks are CSR."""
-
-    def __init__(
-        self, path: Path, rows: int = ROWS, n_features: Any = None, zero_based: Any = None
-    ):
-        self.path, self.rows = path, rows
-        self._n_rows: int | None = None
-        if n_features is None or zero_based is None:
-            n_rows, least, most = self._counted()
-            self._n_rows = n_rows
-            zero_based = least == 0 if zero_based is None else zero_based
-            n_features = most + zero_based if n_features is None else n_features
-        self.n_features, self.zero_based = int(n_features), bool(zero_based)
-        if self.n_features < 1:
-            raise ValueError(f"{path} has no features: give n_features ≥ 1 if all rows are empty.")
-
-    @property
-    def n_rows(self) -> int | None:
-        return self._n_rows
-
-    def _counted(self) -> tuple[int, int, int]:
-        """Rows, least and greatest index. Indices increase, so each line's first and last do."""
-        n_rows, least, most = 0, 1, 0
-        for number, lines in _lines(self.path, self.rows):
-            for line, text in enumerate(lines, number):
-                text = text.partition("#")[0].rstrip()
-                n_rows += bool(text)
-                pairs = [pair for pair in text.split(None, 3)[1:3] if pair[:4] != "qid:"]
-                if pairs:
-                    last = text[max(map(text.rfind, " \t")) + 1 :]
-                    least = min(least, self._index(pairs[0], line))
-                    most = max(most, self._index(last, line))
-        return n_rows, least, most
-
-    def __iter__(self) -> Iterator[Block]:
-        from sklearn.datasets import load_svmlight_file
-
-        for number, lines in _lines(self.path, self.rows):
-            if not any(line.partition("#")[0].strip() for line in lines):
-                continue
-            stream = io.BytesIO("".join(lines).encode())
+            if self.target is not None:
+                self._check_target(line, row[self.target])
+                if self.has_labels:
+                    labels.append(row[self.target])
             try:
-                X, y = load_svmlight_file(
-                    stream, n_features=self.n_features, zero_based=self.zero_based
-                )
-            except (ValueError, OverflowError) as error:
-                self._explain(lines, number)
-                raise ValueError(
-                    f"{self.path}: lines {number} to {number + len(lines) - 1} cannot be read as "
-                    f"libsvm text ({error})."
-                ) from error
-            yield Block(X, y)
+                values.append([as_number(row[j]) for j in numbers])
+            except ValueError:
+                bad = next(j for j in numbers if not is_number(row[j]))
+                raise self._refused(line, bad, f"{_short(row[bad])} is not a number.") from None
+        shape = (len(values), len(numbers))
+        return self._block(
+            np.array(values).reshape(shape), np.array(labels) if self.has_labels else None
+        )
 
-    def _index(self, pair: str, line: int) -> int:
-        index, colon, value = pair.partition(":")
-        if not (colon and index.isdecimal() and _is_number(value)):
-            raise ValueError(f"{self.path}: line {line}: {pair!r} is not index:value.")
-        return int(index)
+    def _check_target(self, line: int, cell: str) -> None:
+        assert self.target is not None
+        if not cell.strip():
+            raise self._refused(
+                line, self.target, "the target is empty: drop such rows or fill them in first."
+            )
+        if self.has_labels and len(cell) > LONGEST_LABEL:
+            raise self._refused(
+                line,
+                self.target,
+                f"the label has {len(cell)} characters, more than {LONGEST_LABEL}: is a quote in "
+                "the wrong place?",
+            )
 
-    def _explain(self, lines: list[str], number: int) -> None:
-        """Raise the sentence that names the first bad line."""
-        least, stop = 1 - self.zero_based, self.n_features + 1 - self.zero_based
-        for line, text in enumerate(lines, number):
-            label, *pairs = text.partition("#")[0].split() or ["0"]
-            if not _is_number(label):
-                raise ValueError(f"{self.path}: line {line}: the label {label!r} is not a number.")
-            before = -1
-            for pair in pairs:
-                if pair.startswith("qid:"):
-                    continue
-                index = self._index(pair, line)
-                if not least <= index < stop or index <= before:
-                    raise ValueError(
-                        f"{self.path}: line {line}: index {index} is not one of {least} to "
-                        f"{stop - 1} in increasing order (n_features={self.n_features}, "
-                        f"zero_based={self.zero_based})."
-                    )
-                before = index
+    def _refused(self, line: int, column: int, why: str) -> ValueError:
+        return ValueError(f"{self.path}: line {line}, column {self.names[column]!r}: {why}")
+
+
+def _short(cell: str) -> str:
+    """A cell for a sentence."""
+    return repr(cell if len(cell) <= 60 else cell[:57] + "…")

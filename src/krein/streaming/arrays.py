@@ -1,0 +1,230 @@
+"""Arrays in files (.npy, .npz) as blocks."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from .containers import ROWS, Block, Container, InMemory, check_rows
+from .paths import check_exists
+from .raw import damage, reason
+
+# deflate shrinks data by at most this factor.
+MOST_SHRUNK = 1032
+
+
+class NpyFile(Container):
+    """A memory-mapped matrix; y and weights are arrays or .npy files of their own."""
+
+    def __init__(self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS):
+        self.path, self.rows = path, rows
+        self.target = None if target is False else target
+        self.weight = weight
+        if self.target is not None and _same(self.target, weight):
+            raise ValueError(
+                f"{path}: target and weight are the same array: y and the weights are two."
+            )
+        self._n_rows = self._arrays().n_rows
+
+    def _arrays(self) -> InMemory:
+        X = _map(self.path)
+        _check_matrix(f"{self.path} holds an array", X.shape)
+        try:
+            return InMemory(X, _map(self.target), _map(self.weight), self.rows)
+        except ValueError as error:
+            raise ValueError(f"{self.path}: {error}") from None
+
+    @property
+    def n_rows(self) -> int:
+        return self._n_rows
+
+    def __iter__(self) -> Iterator[Block]:
+        yield from self._arrays()
+
+
+def _same(target: Any, weight: Any) -> bool:
+    paths = [isinstance(part, str | os.PathLike) for part in (target, weight)]
+    return Path(target) == Path(weight) if all(paths) else target is weight
+
+
+def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or not shape[1]:
+        raise ValueError(f"{what} of shape {shape}, not a matrix with columns.")
+
+
+def _map(source: Any) -> Any:
+    """The array of a .npy file, memory-mapped; what is no path stays."""
+    if not isinstance(source, str | os.PathLike):
+        return source
+    path = Path(source)
+    check_exists(path)
+    with open(path, "rb") as stream:
+        shape, fortran, dtype = _header(str(path), stream)
+        start, stored = stream.tell(), path.stat().st_size - stream.tell()
+    _check_size(str(path), shape, dtype, stored, fortran)
+    if not math.prod(shape):
+        return np.empty(shape, dtype)
+    order: Any = "F" if fortran else "C"
+    array = np.memmap(path, dtype, mode="r", offset=start, shape=shape, order=order)
+    _check_text(str(path), array)
+    return array
+
+
+def _check_size(
+    owner: str, shape: tuple[int, ...], dtype: np.dtype, stored: int, fortran: bool = False
+) -> None:
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if stored == n_bytes:
+        return
+    row = "" if fortran or stored > n_bytes else f" in row {stored * shape[0] // n_bytes}"
+    what = f"is cut off{row}" if stored < n_bytes else "is longer than its header says"
+    raise ValueError(
+        f"{owner} {what}: its header says shape {shape}, {n_bytes} bytes, and {stored} are there."
+    )
+
+
+def _check_text(owner: str, array: NDArray, start: int = 0) -> None:
+    """Refuse code points that are no characters."""
+    if array.dtype.kind != "U" or not array.size:
+        return
+    codes = np.ascontiguousarray(array).view(f"{array.dtype.byteorder}u4".replace("=", ""))
+    if codes.max() > 0x10FFFF:
+        row = int(np.argmax(codes.reshape(len(array), -1).max(axis=1) > 0x10FFFF))
+        raise ValueError(f"{owner} is damaged in row {start + row}: its text has no characters.")
+
+
+def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Shape, Fortran order and element type of an array of numbers; moves to its first byte."""
+    try:
+        # The header is Python source: its evaluation raises and warns as Python's parser does.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            version = npy.read_magic(stream)
+            read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, fortran, dtype = read(stream)
+    except (OSError, EOFError):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{owner}: the header cannot be read, so it is cut off or no .npy array "
+            f"({reason(error)})."
+        ) from error
+    if not all(type(n) is int and 0 <= n < 2**62 for n in shape):
+        raise ValueError(f"{owner}: the header says shape {str(shape)[:60]}, which no array has.")
+    if dtype.hasobject or not shape:
+        what = "objects" if dtype.hasobject else "a single value"
+        raise ValueError(f"{owner} holds {what}: save an array of numbers.")
+    if dtype.kind not in "biufUS" or not dtype.itemsize:
+        raise ValueError(f"{owner} holds elements of type {dtype}: save an array of numbers.")
+    return shape, bool(fortran), dtype
+
+
+class NpzFile(Container):
+    """Members of a zip archive, decompressed row by row; never a whole one."""
+
+    def __init__(
+        self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS, data: str = "X"
+    ):
+        self.path, self.rows = path, check_rows(rows)
+        place = ["at its end, where the list of members is"]
+        with damage(path, place, Exception), zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        members = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
+        wanted = {"X": data, "y": target, "weight": weight}
+        for part, default in (("y", "y"), ("weight", "sample_weight")):
+            if wanted[part] is None and default in members:
+                wanted[part] = default
+        self.members = {
+            part: name for part, name in wanted.items() if name is not None and name is not False
+        }
+        for part, name in self.members.items():
+            if not isinstance(name, str) or name not in members:
+                raise ValueError(
+                    f"{path} has no member {name!r} for {part}: it holds "
+                    f"{', '.join(members) or 'no array'}; the members are named NAME.npy."
+                )
+        if "y" in self.members and self.members["y"] == self.members.get("weight"):
+            raise ValueError(
+                f"{path}: member {self.members['y']!r} cannot be both the target and the weight."
+            )
+        with ExitStack() as stack:
+            shapes = {part: member.shape for part, member in self._opened(stack).items()}
+        self._n_rows = shapes["X"][0]
+        _check_matrix(f"{path}: member {data!r} for X is an array", shapes["X"])
+        for part, shape in shapes.items():
+            if shape[0] != self._n_rows:
+                raise ValueError(
+                    f"{path}: member {self.members[part]!r} for {part} has shape {shape}, but all "
+                    f"members must have the {self._n_rows} rows of X."
+                )
+
+    @property
+    def n_rows(self) -> int:
+        return self._n_rows
+
+    def _opened(self, stack: ExitStack) -> dict[str, _Member]:
+        stack.enter_context(damage(self.path, ["at the start of a member"], Exception))
+        archive = stack.enter_context(zipfile.ZipFile(self.path))
+        return {
+            part: _Member(
+                self.path,
+                name,
+                stack.enter_context(archive.open(name + ".npy")),
+                archive.getinfo(name + ".npy").file_size,
+            )
+            for part, name in self.members.items()
+        }
+
+    def __iter__(self) -> Iterator[Block]:
+        with ExitStack() as stack:
+            parts = self._opened(stack)
+            for start in range(0, self.n_rows, self.rows):
+                n = min(self.rows, self.n_rows - start)
+                yield Block(**{part: member.read(start, n) for part, member in parts.items()})
+
+
+class _Member:
+    """One array of an archive, read from its stream."""
+
+    def __init__(self, path: Path, name: str, stream: IO[bytes], size: int):
+        self.path, self.name, self.stream = path, name, stream
+        self.owner = f"{path}: member {name!r}"
+        with damage(path, [f"in member {name!r}"], Exception):
+            self.shape, fortran, self.dtype = _header(self.owner, stream)
+            _check_size(self.owner, self.shape, self.dtype, size - stream.tell())
+        if fortran:
+            raise ValueError(
+                f"{self.owner} is in Fortran order and cannot be read by rows: save "
+                "numpy.ascontiguousarray of it."
+            )
+        if size > MOST_SHRUNK * path.stat().st_size:
+            raise ValueError(
+                f"{self.owner} cannot hold the {size} bytes that the list of members says: the "
+                "file is damaged."
+            )
+
+    def read(self, start: int, n: int) -> NDArray:
+        out = np.empty((n, *self.shape[1:]), dtype=self.dtype)
+        n_bytes, done = out.nbytes, 0
+        flat = out.reshape(-1).view(np.uint8)
+        # The archive reads ahead, so the row is not exact.
+        place = [f"near row {start + n} of member {self.name!r} or before it"]
+        with damage(self.path, place, Exception):
+            while done < n_bytes:
+                piece = self.stream.read(min(n_bytes - done, 2**20))
+                if not piece:
+                    raise EOFError(f"its header says {self.shape[0]} rows")
+                flat[done : done + len(piece)] = np.frombuffer(piece, np.uint8)
+                done += len(piece)
+        _check_text(self.owner, out, start)
+        return out

@@ -1,0 +1,134 @@
+"""Lines ``label index:value …`` (libsvm text) as blocks, packed or not."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from .cells import is_number
+from .columns import Layout
+from .containers import ROWS, Block, Container, check_rows, regrouped
+from .raw import lines, piece_bytes, reason
+
+# Lines are parsed so many at a time at least: a call of scikit-learn's parser is dear.
+LINES = 256
+LARGEST_INDEX = 2**31 - 1
+# Underscores within numbers and white space of other kinds are Python's, not libsvm's.
+PLAIN = bytes(set(range(32, 127)) - set(b"_")) + b"\t\n\r"
+
+
+class LibsvmFile(Container):
+    """Lines ``label index:value …`` with increasing indices; blocks are CSR."""
+
+    def __init__(
+        self, path: Path, rows: int = ROWS, n_features: Any = None, zero_based: Any = None
+    ):
+        self.path, self.rows = path, check_rows(rows)
+        self.base_is_given = zero_based is not None
+        self._n_rows: int | None = None
+        if n_features is None or zero_based is None:
+            n_rows, least, most = self._counted()
+            self._n_rows = n_rows
+            zero_based = least == 0 if zero_based is None else zero_based
+            n_features = most + zero_based if n_features is None else n_features
+        self.n_features, self.zero_based = int(n_features), bool(zero_based)
+        if self.n_features < 1:
+            raise ValueError(f"{path} has no features: give n_features ≥ 1 if all rows are empty.")
+
+    @property
+    def n_rows(self) -> int | None:
+        return self._n_rows
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.n_features, zero_based=self.zero_based)
+
+    def rows_for(self, layout: Layout, *, target: bool = False) -> LibsvmFile:
+        """The same file with the width and the base of an earlier fit."""
+        base = self.zero_based if self.base_is_given else layout.zero_based
+        base = self.zero_based if base is None else base
+        return LibsvmFile(self.path, self.rows, layout.n_features, base)
+
+    def _counted(self) -> tuple[int, int, int]:
+        """Rows, least and greatest index. Indices increase, so each line's first and last do."""
+        n_rows, least, most = 0, 1, 0
+        for number, found in lines(self.path, piece_bytes(0)):
+            for line, text in enumerate(found, number):
+                text = text.partition("#")[0].rstrip()
+                n_rows += bool(text)
+                pairs = [pair for pair in text.split(None, 3)[1:3] if pair[:4] != "qid:"]
+                if pairs:
+                    last = text[max(map(text.rfind, " \t")) + 1 :]
+                    least = min(least, self._index(pairs[0], line))
+                    most = max(most, self._index(last, line))
+        return n_rows, least, most
+
+    def __iter__(self) -> Iterator[Block]:
+        return regrouped(self._blocks(), self.rows)
+
+    def _blocks(self) -> Iterator[Block]:
+        for number, found in lines(self.path, piece_bytes(64 * self.rows)):
+            for start in range(0, len(found), max(self.rows, LINES)):
+                some = found[start : start + max(self.rows, LINES)]
+                self._check_characters(some, number + start)
+                if any(line.partition("#")[0].strip() for line in some):
+                    yield self._block(some, number + start)
+
+    def _block(self, some: list[str], number: int) -> Block:
+        from sklearn.datasets import load_svmlight_file
+
+        text = "".join(line if line.endswith("\n") else line + "\n" for line in some).encode()
+        try:
+            X, y = load_svmlight_file(
+                io.BytesIO(text), n_features=self.n_features, zero_based=self.zero_based
+            )
+        except (ValueError, OverflowError) as error:
+            self._explain(some, number, error)
+        return Block(X, y)
+
+    def _index(self, pair: str, line: int) -> int:
+        index, colon, value = pair.partition(":")
+        if not (colon and index.isdecimal() and is_number(value)):
+            raise ValueError(f"{self.path}: line {line}: {pair[:60]!r} is not index:value.")
+        if len(index) > 20 or int(index) > LARGEST_INDEX:
+            raise ValueError(
+                f"{self.path}: line {line}: the index {index[:20]} is above {LARGEST_INDEX}."
+            )
+        return int(index)
+
+    def _check_characters(self, some: list[str], number: int) -> None:
+        if not "".join(some).encode().translate(None, PLAIN):
+            return
+        for line, text in enumerate(some, number):
+            odd = text.partition("#")[0].encode().translate(None, PLAIN).decode()
+            if odd:
+                raise ValueError(
+                    f"{self.path}: line {line}: {odd[0]!r} is no character of libsvm text."
+                )
+
+    def _explain(self, some: list[str], number: int, error: Exception) -> NoReturn:
+        """Raise the sentence that names the first bad line."""
+        least, stop = 1 - self.zero_based, self.n_features + 1 - self.zero_based
+        for line, text in enumerate(some, number):
+            label, *pairs = text.partition("#")[0].split() or ["0"]
+            if not is_number(label):
+                raise ValueError(
+                    f"{self.path}: line {line}: the label {label[:60]!r} is not a number."
+                )
+            before = -1
+            for pair in itertools.dropwhile(lambda pair: pair.startswith("qid:"), pairs):
+                index = self._index(pair, line)
+                if not least <= index < stop or index <= before:
+                    raise ValueError(
+                        f"{self.path}: line {line}: index {index} is not one of {least} to "
+                        f"{stop - 1} in increasing order (n_features={self.n_features}, "
+                        f"zero_based={self.zero_based})."
+                    )
+                before = index
+        raise ValueError(
+            f"{self.path}: lines {number} to {number + len(some) - 1} cannot be read as libsvm "
+            f"text ({reason(error)})."
+        ) from error

@@ -1,0 +1,121 @@
+"""The bytes and lines of a file, packed or not, and one sentence where they are damaged."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+# RuntimeError: zipfile's word for an encrypted member; its subclass NotImplementedError for an
+# unknown method of compression.
+DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, OSError, RuntimeError)
+
+# Text is read in pieces of at least and at most this many bytes.
+LEAST_BYTES, MOST_BYTES = 2**14, 2**20
+# A line, or a record with quoted line breaks, of more bytes than this is taken for damage.
+LONGEST = 2**26
+
+
+@contextmanager
+def damage(path: Path, place: list[str], kinds: Any = DAMAGE) -> Iterator[None]:
+    """Turn what the readers raise about a damaged file into a sentence; `place` ends with where."""
+    try:
+        yield
+    except (FileNotFoundError, PermissionError):  # OSErrors too, but they say all there is to say
+        raise
+    except kinds as error:
+        if str(error).startswith(str(path)):  # one of our own sentences
+            raise
+        raise ValueError(f"{path} is cut off or damaged {place[-1]} ({reason(error)}).") from error
+
+
+def reason(error: BaseException) -> str:
+    """The first line of an exception's message, or its type where it has none."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")
+
+
+def pieces(path: Path, n_bytes: int) -> Iterator[bytes]:
+    """Yield the decompressed bytes in pieces of about `n_bytes`; none ends within ``\\r\\n``."""
+    place, number = ["at its start"], 0
+    with ExitStack() as stack:
+        stack.enter_context(damage(path, place))
+        stream = stack.enter_context(_opened(path))
+        # read1 returns what a packed file holds in front of the place where it breaks off.
+        while piece := stream.read1(n_bytes):
+            while piece.endswith(b"\r") and (more := stream.read1(1)):
+                piece += more
+            number += n_lines(piece)
+            place.append(f"after line {number}")
+            yield piece
+
+
+def piece_bytes(wanted: int) -> int:
+    """How much text is read at a time by a block that needs `wanted` bytes."""
+    return min(max(wanted, LEAST_BYTES), MOST_BYTES)
+
+
+def _opened(path: Path) -> Any:
+    if path.suffix.lower() == ".gz":
+        import gzip
+
+        return gzip.open(path, "rb")
+    if path.suffix.lower() == ".bz2":
+        import bz2
+
+        return bz2.open(path, "rb")
+    return open(path, "rb")
+
+
+def decoded(path: Path, text: bytes, line: int) -> str:
+    """UTF-8 text whose first line has the number `line`."""
+    zero = text.find(b"\0")
+    if zero >= 0:
+        raise ValueError(
+            f"{path}: line {line + n_lines(text[:zero])} has a zero byte: the file is damaged or "
+            "no UTF-8 text."
+        )
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        before = line + n_lines(text[: error.start]) - 1
+        said = f"{error.reason}: byte 0x{text[error.start]:02x}"
+        raise ValueError(f"{path} is no UTF-8 text after line {before} ({said}).") from error
+
+
+def lines(path: Path, n_bytes: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield pieces of whole lines, each with the number of its first line."""
+    number, rest = 1, b""
+    for piece in itertools.chain(pieces(path, n_bytes), [None]):
+        text = rest + (piece or b"")
+        end = len(text) if piece is None else 1 + max(text.rfind(b"\n"), text.rfind(b"\r"))
+        rest = text[end:]
+        if len(rest) > LONGEST:
+            raise too_long(path, number)
+        if end:
+            content = decoded(path, text[:end], number)
+            found = list(in_lines(content.removeprefix("\ufeff") if number == 1 else content))
+            yield number, found
+            number += len(found)
+
+
+def n_lines(text: bytes) -> int:
+    """The number of line ends ``\\n``, ``\\r`` and ``\\r\\n``."""
+    ends = text.count(b"\n")
+    return ends + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else ends
+
+
+def in_lines(text: str) -> IO[str]:
+    """An iterator over the lines, whose ends are ``\\n``, ``\\r`` and ``\\r\\n`` and are kept."""
+    return io.StringIO(text, newline="")
+
+
+def too_long(path: Path, line: int) -> ValueError:
+    return ValueError(
+        f"{path}: line {line} has more than {LONGEST >> 20} MiB: the file is damaged or no text."
+    )
