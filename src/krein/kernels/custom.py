@@ -11,32 +11,9 @@ from sklearn.utils import check_array
 
 from ..measures import Measure
 from .base import Kernel, _len
+from .values import BadPairError, check_values, kernel_name
 
-
-class BadPairError(ValueError):
-    """A user's function returned no finite number for a pair of objects.
-
-    It carries the indices, so that whoever evaluated a part of the data can say which pair it is
-    in the whole; `final` ones are those of the whole already.
-    """
-
-    def __init__(self, name: str, value: float, row: int, column: int, final: bool = False):
-        self.name, self.value, self.row, self.column = name, value, row, column
-        self.final = final
-        super().__init__(name, value, row, column, final)
-
-    def among(self, rows: Any, columns: Any) -> BadPairError:
-        """The same pair where its objects are these of more."""
-        if self.final:
-            return self
-        pair = int(rows[self.row]), int(columns[self.column])
-        return BadPairError(self.name, self.value, *pair)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name} returned {self.value} for object {self.row} of X and object "
-            f"{self.column} of Y: a kernel must be finite for every pair."
-        )
+__all__ = ["BadPairError", "Custom", "FromMeasure", "Pairwise", "Precomputed"]
 
 
 class _Function(Kernel):
@@ -67,7 +44,7 @@ class _Function(Kernel):
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
         """Values of the user's function, or a sentence about what is wrong with them."""
         block = np.asarray(self._block(X[rows], Y))
-        name = f"{type(self).__name__}({getattr(self.f, '__name__', 'f')})"
+        name = kernel_name(self)
         shape = (rows.stop - rows.start, _len(Y))
         if block.shape != shape:
             raise ValueError(
@@ -78,11 +55,7 @@ class _Function(Kernel):
             return block.astype(float)
         if not np.issubdtype(block.dtype, np.number) or np.iscomplexobj(block):
             raise ValueError(f"{name} must return real numbers, got {block.dtype}.")
-        bad = ~np.isfinite(block)
-        if bad.any():
-            i, j = (int(k) for k in np.argwhere(bad)[0])
-            raise BadPairError(name, float(block[i, j]), rows.start + i, j)
-        return block
+        return check_values(self, block, range(rows.start, rows.stop), range(_len(Y)))
 
     def _diagonal(self, X: Any) -> NDArray:
         n = _len(X)
