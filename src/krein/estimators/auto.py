@@ -21,7 +21,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import all_or_nothing, as_generator
+from .._validation import NestedParameters, all_or_nothing, as_generator
 from ..features import Nystrom
 from ..kernels import Kernel
 from ..proximity import DissimilarityToSimilarity
@@ -29,7 +29,7 @@ from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
 from ._base import _is_stream, scaled_gaussian
 from ._candidates import Candidate, candidates, views
-from ._data import Data, map_rows, survey
+from ._data import Data, Survey, map_rows, survey
 from ._memory import Memory, Remembered
 from ._plan import FEW, Plan
 from ._progress import Progressing, with_callbacks
@@ -49,7 +49,7 @@ SAMPLED = 300
 AT_ONCE = 256
 
 
-class _Auto(Progressing, BaseEstimator):
+class _Auto(NestedParameters, Progressing, BaseEstimator):
     """Fit learners with tuned penalties on several maps and keep the best of cross-validation."""
 
     _parameter_constraints = {
@@ -112,7 +112,8 @@ class _Auto(Progressing, BaseEstimator):
             )
         X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
-        data, sample, n_rows = self._look(X, y, sample_weight)
+        data, seen, n_rows = self._look(X, y, sample_weight)
+        sample = seen.sample
         rows = X, y, sample_weight
         if isinstance(data.container, InMemory):
             y = data.container.y
@@ -121,10 +122,11 @@ class _Auto(Progressing, BaseEstimator):
             rows = data.container.X, y, data.container.weight
         plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
         trials = Trials(self, rows, n_rows, plan, seed)
-        kernel = self._kernel(data, sample, plan.repeats > 0)
+        kernel = self._kernel(data, seen, plan.repeats > 0)
         median = self._median(kernel, data, sample) if self.dissimilarity else None
-        seen = views(kernel, n_rows, median)
-        maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+        maps = candidates(
+            views(kernel, n_rows, median), n_rows, self.n_components, self.max_megabytes, seed
+        )
         try:
             self._attempt(trials, maps)
         except KeyboardInterrupt:
@@ -152,8 +154,8 @@ class _Auto(Progressing, BaseEstimator):
             for kind in others:
                 trials.attempt(kind, maps[i])
 
-    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, int]:
-        """The data, gathered if they are few, a sample of distinct rows, and their number."""
+    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey, int]:
+        """The data, gathered if they are few, what one look tells, and the number of rows."""
         learner, _ = next(iter(self._learners(few=False).values()))
         scout = learner(kernel=self.kernel)
         with speaking_as(self, scout):
@@ -163,20 +165,27 @@ class _Auto(Progressing, BaseEstimator):
         if seen.n_rows <= FEW and not data.in_memory:
             data = data.gathered()
         n_sampled = count(seen.sample)
-        return data, seen.sample, n_sampled if n_sampled < map_rows(seen.sample) else seen.n_rows
+        return data, seen, n_sampled if n_sampled < map_rows(seen.sample) else seen.n_rows
 
-    def _kernel(self, data: Data, sample: Any, few: bool) -> Kernel | str:
-        """The kernel of all trials; on few objects, of which it may be slow, with a memory."""
+    def _kernel(self, data: Data, seen: Survey, few: bool) -> Kernel | str:
+        """The kernel of all trials; on few objects, of which it may be slow, with a memory.
+
+        What it takes from data it takes once, from all rows, so that trials share its values.
+        """
         if self.kernel is None:
-            return scaled_gaussian(sample)
+            self.kernel_: Kernel | str = scaled_gaussian(seen.sample)
+        else:
+            self.kernel_ = (
+                self.kernel if isinstance(self.kernel, str) else seen.resolved(self.kernel)
+            )
         if self.dissimilarity and self._pairwise:
             return "precomputed"
-        container = data.container
-        if not few or isinstance(self.kernel, str) or not isinstance(container, InMemory):
-            return self.kernel
-        if self.kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
-            return self.kernel
-        return Remembered(self.kernel, Memory(container.X))
+        kernel, container = self.kernel_, data.container
+        if not few or isinstance(kernel, str) or not isinstance(container, InMemory):
+            return kernel
+        if kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
+            return kernel
+        return Remembered(kernel, Memory(container.X))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
         """The median dissimilarity, of sampled objects or of a matrix; values are checked."""
@@ -292,6 +301,9 @@ class KreinRegressor(RegressorMixin, _Auto):
         judged three times, with other folds.
     report_ : Report
         Printed, a table of all trials and a sentence.
+    kernel_ : Kernel or "precomputed"
+        The kernel of all trials, a copy; a rate ``gamma="median"`` is a number there, taken once
+        from all rows.
     """
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
@@ -323,7 +335,7 @@ class KreinClassifier(ClassifierMixin, _Auto):
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-    best_estimator_, estimators_, report_ : see `KreinRegressor`
+    best_estimator_, estimators_, report_, kernel_ : see `KreinRegressor`
 
     Examples
     --------

@@ -7,18 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.svm import SVC
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import all_or_nothing
+from .._validation import NestedParameters, all_or_nothing
 from ..kernels import Gaussian, Kernel, Precomputed
+from ..kernels.values import check_values, warn_uninformative
 from ..proximity import SpectrumCorrector
 
 
-class CorrectedSVC(ClassifierMixin, BaseEstimator):
+class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
     """A support vector machine on the corrected spectrum of the whole kernel matrix.
 
     A baseline: n² kernel values, the hinge loss, and one correction for all. "flip" is the Kreĭn
@@ -42,6 +43,8 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (k,)
     svc_ : sklearn.svm.SVC
     corrector_ : krein.SpectrumCorrector or None
+    kernel_ : Kernel
+        The kernel as it was fitted.
 
     References
     ----------
@@ -98,8 +101,9 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError("CorrectedSVC needs at least two classes, got one class.")
-        self.kernel_, self.rows_ = kernel, X
-        K = np.asarray(kernel(X), dtype=float)
+        self.kernel_, self.rows_ = clone(kernel).resolved(X), X
+        K = check_values(self.kernel_, np.asarray(self.kernel_(X), dtype=float))
+        warn_uninformative(self.kernel_, K)
         self.corrector_ = None
         if self.correction != "none":
             # "shift" divides by eigenvalues: it needs the larger tolerance of its docstring.
@@ -121,7 +125,7 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
             X = validate_data(
                 self, X, reset=False, dtype=[np.float64, np.float32], accept_sparse="csr"
             )
-        K = X if self._precomputed else self.kernel_(X, self.rows_)
+        K = X if self._precomputed else check_values(self.kernel_, self.kernel_(X, self.rows_))
         return np.asarray(K if self.corrector_ is None else self.corrector_.transform(K))
 
     def decision_function(self, X: Any) -> NDArray:

@@ -16,7 +16,7 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import all_or_nothing, as_generator
+from .._validation import NestedParameters, all_or_nothing, as_generator
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
@@ -26,7 +26,9 @@ from .geometry import Extent
 SAMPLE_BYTES = 2**25
 
 
-class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureMap(
+    NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Base of all explicit maps Z with a form M.
 
     A map defines `_learn(X, y, rng)`, which sets `form_` and all it needs, and `_map(X)`; the rest
@@ -57,8 +59,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         with all_or_nothing(self):
             # A copy: changing a parameter of the caller's kernel must not change a fitted map.
-            self.kernel_ = clone(self._resolved_kernel())
-            self._learn(self._validate(X, reset=True), y, as_generator(self.random_state))
+            kernel = clone(self._resolved_kernel())
+            X = self._validate(X, reset=True)
+            self.kernel_ = kernel.resolved(X)
+            self._learn(X, y, as_generator(self.random_state))
         return self
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import row_norms
 from .._validation import check_unit_rows
 from ..forms import Signature, fourier_form
 from ..kernels import FromMeasure, Gaussian, Kernel
+from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
 from ..samplers import SAMPLERS, Sampler
 from ._trig import fourier_features
@@ -156,7 +157,8 @@ class RandomFourier(RandomMap):
     def _check_mass(self, X: Any, rng: np.random.Generator) -> None:
         """Warn if the mass is so large that the features are noise."""
         rows = sample_rows(X, 50, rng)
-        K = self.kernel_(rows)
+        K = check_values(self.kernel_, self.kernel_(rows))
+        warn_uninformative(self.kernel_, K)
         size = float(np.abs(K).max())
         error = float(np.abs(self._map(rows) @ self._map_dual(rows).T - K).max())
         if error > HOPELESS * size > 0:

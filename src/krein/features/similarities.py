@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._blocks import row_blocks
+from .._threads import over_blocks
 from ..kernels import Kernel
+from ..kernels.base import _len
+from ..kernels.values import check_values, warn_uninformative
 from .cores import Core
 from .landmarks import LandmarkRule
-from .nystrom import Nystrom
+from .nystrom import BLOCK_BYTES, Nystrom
 from .source import Source
 
 
@@ -78,8 +82,37 @@ class SimilarityFeatures(Nystrom):
         spread = 1.0
         if self.scale:
             # Over the landmarks only: m² values, where all rows would double the cost of a fit.
-            spread = float(np.sqrt(source.values(indices, indices).var(axis=0).sum())) or 1.0
+            values = check_values(self.kernel_, source.values(indices, indices), indices, indices)
+            warn_uninformative(self.kernel_, values)
+            with np.errstate(over="ignore"):
+                spread = float(np.sqrt(values.var(axis=0).sum())) or 1.0
+            if not np.isfinite(spread):
+                raise ValueError(
+                    f"SimilarityFeatures(scale=True) cannot scale values of {self.kernel_!r} as "
+                    f"large as {np.abs(values).max():.3g}: scale the data or the kernel first."
+                )
         return Core(np.eye(m) / spread, np.eye(m) / spread, np.ones(m))
+
+    def _project(self, X: Any, matrix: NDArray, dual: bool) -> NDArray:
+        """The values themselves times the scale: a product with the identity would cost more, and
+        would turn one value that is not finite into a row of NaN."""
+        dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.dtype(np.float64)
+        out = np.empty((_len(X), len(matrix)), dtype=dtype)
+        places = self.component_indices_
+        columns = range(len(matrix)) if places is None else places
+
+        def fill(rows: slice) -> None:
+            values = self._values(X[rows], dual)
+            check_values(self.kernel_, values, range(rows.start, rows.stop), columns)
+            np.multiply(values, matrix[0, 0], out=out[rows], casting="same_kind")
+
+        blocks = row_blocks(len(out), len(matrix) * dtype.itemsize, BLOCK_BYTES)
+        if hasattr(X, "shape") and self.kernel_.takes_vectors:
+            over_blocks(fill, blocks)
+        else:
+            for rows in blocks:
+                fill(rows)
+        return out
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """The kernel of these features is what they give: ``k(X, Z) k(Z, Y)``."""

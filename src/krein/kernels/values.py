@@ -1,13 +1,23 @@
-"""The one check that kernel values are numbers, made where they enter a map or a learner."""
+"""Two checks of the kernel values that a map or a learner takes: they are finite, they differ."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Kernel
+from .base import Kernel, one_line
+
+# A row of a kernel matrix stands alone if all other values in it are below this share of k(x, x);
+# off-diagonal values are all the same if their standard deviation is below this share of their
+# mean.
+NEGLIGIBLE = 1e-3
+# A matrix is nearly the identity if at least this share of its rows stand alone.
+MOST_ROWS = 0.9
+# Matrices of fewer objects are not judged: few values are alike by chance.
+FEWEST = 10
 
 
 class BadPairError(ValueError):
@@ -28,6 +38,12 @@ class BadPairError(ValueError):
             return self
         pair = int(rows[self.row]), int(columns[self.column])
         return BadPairError(self.name, self.value, *pair)
+
+    def after(self, n: int) -> BadPairError:
+        """The same pair where n more rows come before its row."""
+        if self.final:
+            return self
+        return BadPairError(self.name, self.value, self.row + n, self.column)
 
     def __str__(self) -> str:
         return (
@@ -70,4 +86,49 @@ def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any
 def kernel_name(kernel: Kernel) -> str:
     """How a sentence calls the kernel: its repr, or for a user's function its name."""
     f = getattr(kernel, "f", None)
-    return repr(kernel) if f is None else f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
+    return (
+        one_line(kernel) if f is None else f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
+    )
+
+
+def uninformative(K: NDArray) -> str | None:
+    """Why nothing can be learned from a kernel matrix; None if that cannot be said of it.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Values of all pairs of some objects.
+
+    Returns
+    -------
+    str or None
+        What the matrix nearly is, and the cure.
+    """
+    n = len(K)
+    if n < FEWEST:
+        return None
+    off = np.abs(np.asarray(K, dtype=float))
+    diagonal = np.diagonal(off).copy()
+    np.fill_diagonal(off, 0)
+    alone = float(np.mean(off.max(axis=1) < NEGLIGIBLE * diagonal))
+    if alone >= MOST_ROWS:
+        return (
+            f"nearly the identity: for {100 * alone:.0f} % of {n} rows no other row has a "
+            "thousandth of k(x, x), so no row says anything about another. Choose a wider kernel, "
+            "e.g. Similarity(…, gamma='median') or a larger sigma"
+        )
+    others = np.asarray(K, dtype=float)[~np.eye(n, dtype=bool)]
+    if others.std() < NEGLIGIBLE * abs(others.mean()):
+        return (
+            f"nearly constant: the values of different rows, of {n}, differ by less than a "
+            "thousandth of their mean, so all rows are alike. Choose a narrower kernel, e.g. "
+            "Similarity(…, gamma='median') or a smaller sigma"
+        )
+    return None
+
+
+def warn_uninformative(kernel: Kernel, K: NDArray) -> None:
+    """Warn if the values K of a kernel, of all pairs of some rows, say nothing about the rows."""
+    reason = uninformative(K)
+    if reason is not None:
+        warnings.warn(f"{kernel_name(kernel)} is {reason}.", UserWarning, stacklevel=4)

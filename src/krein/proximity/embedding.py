@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
+from ..kernels.values import check_values, warn_uninformative
 from ._base import (
     Centring,
     Proximity,
-    check_finite_pairs,
     check_symmetric,
     precomputed_rows,
     precomputed_square,
@@ -66,6 +67,8 @@ class KreinPCA(Proximity):
         The form M.
     negative_mass_ : float
         ``Σ_{λ < 0} |λ| / Σ |λ|`` over all eigenvalues, kept or not.
+    kernel_ : krein.kernels.Kernel
+        The kernel as it was fitted.
     n_samples_fit_ : int
         Number n of training objects.
     n_features_in_ : int
@@ -127,22 +130,24 @@ class KreinPCA(Proximity):
                 "kernel.symmetric_part, or declare it symmetric if it is."
             )
         if self._precomputed:
+            self.kernel_ = Precomputed()
             K = precomputed_square(self, X)
         else:
             assert isinstance(kernel, Kernel)
             self._objects = self._validate(X, reset=True)
-            K = kernel(self._objects)
-            check_finite_pairs(self, K, repr(kernel))
+            # A copy: changing a parameter of the caller's kernel must not change a fitted map.
+            self.kernel_ = clone(kernel).resolved(self._objects)
+            K = check_values(self.kernel_, self.kernel_(self._objects))
         check_symmetric(self, K)
+        warn_uninformative(self.kernel_, K)
         return K
 
     def _rows(self, X: Any) -> NDArray:
         if self._precomputed:
             return precomputed_rows(self, X)
-        assert isinstance(self.kernel, Kernel)
-        K = self.kernel(self._validate(X, reset=False), self._objects)
-        check_finite_pairs(self, K, repr(self.kernel))
-        return K
+        return check_values(
+            self.kernel_, self.kernel_(self._validate(X, reset=False), self._objects)
+        )
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Vectors are validated here; other objects are the kernel's business."""
