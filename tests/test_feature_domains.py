@@ -73,6 +73,7 @@ def test_rows_beyond_the_range_warn_exactly_once():
     ],
     ids=repr,
 )
+@pytest.mark.filterwarnings("ignore:.*nearly constant:UserWarning")  # a = 200 on rows of size 1
 def test_closed_forms_and_given_radii_never_warn(features):
     X = _rows(50, 3)
     features.set_params(random_state=0).fit(X)

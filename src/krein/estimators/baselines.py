@@ -103,7 +103,7 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
             raise ValueError("CorrectedSVC needs at least two classes, got one class.")
         self.kernel_, self.rows_ = clone(kernel).resolved(X), X
         K = check_values(self.kernel_, np.asarray(self.kernel_(X), dtype=float))
-        warn_uninformative(self.kernel_, K)
+        warn_uninformative(self.kernel_, K, X)
         self.corrector_ = None
         if self.correction != "none":
             # "shift" divides by eigenvalues: it needs the larger tolerance of its docstring.

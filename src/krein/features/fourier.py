@@ -158,7 +158,7 @@ class RandomFourier(RandomMap):
         """Warn if the mass is so large that the features are noise."""
         rows = sample_rows(X, 50, rng)
         K = check_values(self.kernel_, self.kernel_(rows))
-        warn_uninformative(self.kernel_, K)
+        warn_uninformative(self.kernel_, K, rows)
         size = float(np.abs(K).max())
         error = float(np.abs(self._map(rows) @ self._map_dual(rows).T - K).max())
         if error > HOPELESS * size > 0:

@@ -119,9 +119,9 @@ class Similarity(_Wrapper):
                 stacklevel=4,
             )
             return 1.0
-        median = float(np.median(positive))
-        with np.errstate(over="ignore", divide="ignore"):
-            rate = 1 / np.float64(median if self.transform == "exp" else median**2)
+        median = np.median(positive).astype(float)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            rate = 1 / (median if self.transform == "exp" else np.square(median))
         if not 0 < rate < np.inf:
             raise ValueError(
                 f"{type(self).__name__}(transform={self.transform!r}) finds a median distance of "

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._hashing import hash_rows
 from .base import Kernel, one_line
 
 # A row of a kernel matrix stands alone if all other values in it are below this share of k(x, x);
-# off-diagonal values are all the same if their standard deviation is below this share of their
-# mean.
+# values are all the same if the deviations of those off the diagonal and of those on it are below
+# this share of their mean.
 NEGLIGIBLE = 1e-3
 # A matrix is nearly the identity if at least this share of its rows stand alone.
 MOST_ROWS = 0.9
@@ -118,17 +119,22 @@ def uninformative(K: NDArray) -> str | None:
             "e.g. Similarity(…, gamma='median') or a larger sigma"
         )
     others = np.asarray(K, dtype=float)[~np.eye(n, dtype=bool)]
-    if others.std() < NEGLIGIBLE * abs(others.mean()):
+    mean = float(others.mean())
+    gaps = others.std(), np.median(np.abs(np.diagonal(K) - mean))
+    if max(gaps) < NEGLIGIBLE * abs(mean):
         return (
-            f"nearly constant: the values of different rows, of {n}, differ by less than a "
-            "thousandth of their mean, so all rows are alike. Choose a narrower kernel, e.g. "
-            "Similarity(…, gamma='median') or a smaller sigma"
+            f"nearly constant: its values on {n} rows differ by less than a thousandth of their "
+            "mean, so all rows are alike. Choose a narrower kernel, e.g. Similarity(…, "
+            "gamma='median') or a smaller sigma"
         )
     return None
 
 
-def warn_uninformative(kernel: Kernel, K: NDArray) -> None:
-    """Warn if the values K of a kernel, of all pairs of some rows, say nothing about the rows."""
+def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
+    """Warn if the values K of a kernel, of all pairs of some rows, say nothing about the rows.
+
+    Where the rows X are given and hardly any two of them differ, the kernel is not to blame.
+    """
     reason = uninformative(K)
-    if reason is not None:
+    if reason is not None and (X is None or len(np.unique(hash_rows(X))) >= FEWEST):
         warnings.warn(f"{kernel_name(kernel)} is {reason}.", UserWarning, stacklevel=4)

@@ -139,7 +139,7 @@ class KreinPCA(Proximity):
             self.kernel_ = clone(kernel).resolved(self._objects)
             K = check_values(self.kernel_, self.kernel_(self._objects))
         check_symmetric(self, K)
-        warn_uninformative(self.kernel_, K)
+        warn_uninformative(self.kernel_, K, X)
         return K
 
     def _rows(self, X: Any) -> NDArray:
