@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import safe_sparse_dot
 
 from .._blocks import row_blocks
 from .._validation import check_unit_rows
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
+from ..kernels._distances import norms, tamed_rows
 from ..measures import zonal
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
@@ -178,14 +179,14 @@ class RandomGegenbauer(RandomMap):
 
     def _norms(self, X: Any) -> NDArray:
         """Norms of the rows; checked against 1 where rows are not to be scaled."""
-        norms = row_norms(X)
+        sizes = norms(X)
         if not self._normalize:
-            check_unit_rows(self, norms, "Pass normalize=True to have rows scaled to norm 1.")
-        return norms
+            check_unit_rows(self, sizes, "Pass normalize=True to have rows scaled to norm 1.")
+        return sizes
 
     def _on_sphere(self, X: Any) -> Any:
-        norms = self._norms(X)
-        return _scale(X, norms) if self._normalize else X
+        sizes = self._norms(X)
+        return _scale(X, sizes) if self._normalize else X
 
     def _columns(self, X: Any) -> NDArray:
         """The unweighted columns: 1, x and P_ℓ(⟨x, w⟩)."""
@@ -203,17 +204,19 @@ class RandomGegenbauer(RandomMap):
         return out
 
     def _map(self, X: Any) -> NDArray:
-        norms = self._norms(X)
+        sizes = self._norms(X)
         out = np.empty((X.shape[0], self._width), dtype=X.dtype)
         amplitudes = self._amplitudes.astype(X.dtype)
         for rows in row_blocks(X.shape[0], max(out.shape[1], X.shape[1]) * out.itemsize):
-            block = _scale(X[rows], norms[rows]) if self._normalize else X[rows]
+            block = _scale(X[rows], sizes[rows]) if self._normalize else X[rows]
             self._check_range(block)
             np.multiply(self._columns(block), amplitudes, out=out[rows])
         return out
 
 
-def _scale(X: Any, norms: NDArray) -> Any:
+def _scale(X: Any, sizes: NDArray) -> Any:
     """Rows divided by their norms; a row of zeros stays."""
-    inverse = np.divide(1, norms, out=np.ones_like(norms), where=norms > 0)[:, None]
+    X, exponents = tamed_rows(X)  # the inverse of a norm near the ends of floating point is not one
+    sizes = np.ldexp(sizes, -exponents)
+    inverse = np.divide(1, sizes, out=np.ones_like(sizes), where=sizes > 0)[:, None]
     return X.multiply(inverse).tocsr() if hasattr(X, "multiply") else X * inverse

@@ -15,9 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._validation import NestedParameters, check_choice, check_positive, check_unit_rows
@@ -30,6 +28,7 @@ from ..measures import (
     zonal_measure,
 )
 from ._arithmetic import Arithmetic
+from ._distances import distances, norms, products
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -156,10 +155,13 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
                 out[rows, rows.start :] = self._rows(left, rows, left[rows.start :])
                 out[rows.stop :, rows] = out[rows, rows.stop :].T
             else:
-                out[rows] = self._rows(left, rows, right)
+                block = self._rows(left, rows, right)
+                with np.errstate(over="ignore"):  # of float32
+                    out[rows] = block
         if Y is None and n and self.fills_diagonal:
             # Distances computed from products are off by round-off at x = y; the diagonal is not.
-            np.fill_diagonal(out, self._diagonal(left))
+            with np.errstate(over="ignore"):  # of float32
+                np.fill_diagonal(out, self._diagonal(left))
         return out
 
     def diag(self, X: Any) -> NDArray:
@@ -167,7 +169,8 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         if not self.is_resolved:
             raise UnresolvedError(self)
         X = self._check_data(X)
-        return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
+        with np.errstate(over="ignore"):
+            return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
 
     # --- parameters that wait for data ----------------------------------------------------------
 
@@ -270,7 +273,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         check_choice(self, "extension", extension, ("domain", "zero"))
         if self.has_closed_form:
             return self._closed_form(dim)
-        profile = self.radial_profile
+        profile = _quiet(self.radial_profile)
         if profile is None:
             raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
         if radius is None:
@@ -309,7 +312,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
     ) -> GegenbauerMeasure:
         """The measure of the kernel on the unit sphere, right for products in [lowest, 1]."""
-        profile = self.zonal_profile
+        profile = _quiet(self.zonal_profile)
         if profile is None:
             raise NoMeasureError(
                 f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
@@ -345,7 +348,8 @@ class Radial(Kernel):
         return self._profile
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._profile(euclidean_distances(*centred(X, Y)))
+        with np.errstate(over="ignore"):  # of a distance in units of a tiny width
+            return self._profile(distances(X, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.repeat(self._profile(np.zeros(1)), _len(X))
@@ -373,10 +377,12 @@ class DotProduct(Kernel):
         return self._profile
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._profile(safe_sparse_dot(X, Y.T, dense_output=True))
+        with np.errstate(over="ignore"):
+            return self._profile(products(X, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
-        return self._profile(row_norms(X, squared=True))
+        with np.errstate(over="ignore"):
+            return self._profile(np.square(norms(X)))
 
     def _infinite_cause(self, radius: float) -> str:
         return (
@@ -385,18 +391,14 @@ class DotProduct(Kernel):
         )
 
 
-def centred(X: Any, Y: Any) -> tuple[Any, Any]:
-    """Dense X and Y less the mean of Y: squares of distances are differences of squared norms, and
-    rows far from the origin would leave few digits of them."""
-    if sparse.issparse(X) or sparse.issparse(Y):
-        return X, Y
-    center = Y.mean(axis=0)
-    return X - center, Y - center
-
-
 def check_sphere(kernel: Kernel, X: Any) -> None:
     """Raise unless all rows of X are unit rows."""
-    check_unit_rows(kernel, row_norms(X), UNIT_CURE)
+    check_unit_rows(kernel, norms(X), UNIT_CURE)
+
+
+def _quiet(profile: Profile | None) -> Profile | None:
+    """The profile, which may be infinite without a word: whoever takes its values looks at them."""
+    return None if profile is None else np.errstate(over="ignore")(profile)
 
 
 def one_line(kernel: Kernel) -> str:

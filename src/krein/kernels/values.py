@@ -106,9 +106,11 @@ def uninformative(K: NDArray) -> str | None:
         What the matrix nearly is, and the cure.
     """
     n = len(K)
-    if n < FEWEST:
+    size = float(np.abs(K).max(initial=0))
+    if n < FEWEST or not 0 < size < np.inf:
         return None
-    off = np.abs(np.asarray(K, dtype=float))
+    K = np.asarray(K, dtype=float) / size
+    off = np.abs(K)
     diagonal = np.diagonal(off).copy()
     np.fill_diagonal(off, 0)
     alone = float(np.mean(off.max(axis=1) < NEGLIGIBLE * diagonal))
@@ -118,7 +120,7 @@ def uninformative(K: NDArray) -> str | None:
             "thousandth of k(x, x), so no row says anything about another. Choose a wider kernel, "
             "e.g. Similarity(…, gamma='median') or a larger sigma"
         )
-    others = np.asarray(K, dtype=float)[~np.eye(n, dtype=bool)]
+    others = K[~np.eye(n, dtype=bool)]
     mean = float(others.mean())
     gaps = others.std(), np.median(np.abs(np.diagonal(K) - mean))
     if max(gaps) < NEGLIGIBLE * abs(mean):
