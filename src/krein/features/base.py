@@ -80,7 +80,12 @@ class FeatureMap(
         raise TypeError(f"{type(self).__name__} must define _map.")
 
     def _map_dual(self, X: Any) -> NDArray:
-        return self.form_.dual(self._map(X))
+        Z = self._map(X)
+        # Features that are new are turned in place; a map may also return what it was given.
+        new = isinstance(Z, np.ndarray) and not (
+            isinstance(X, np.ndarray) and np.may_share_memory(X, Z)
+        )
+        return self.form_.dual(Z, out=Z if new else None)
 
     def _second(self, X: Any) -> Any:
         """The data X as the second argument of the kernel; differs for matrices of values only."""

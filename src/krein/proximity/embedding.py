@@ -202,7 +202,8 @@ class KreinPCA(Proximity):
         centred similarities of X and Y.
         """
         check_is_fitted(self)
-        return self.form_.dual(self._map(self._rows(X)))
+        Z = self._map(self._rows(X))
+        return self.form_.dual(Z, out=Z)
 
     @property
     def _n_features_out(self) -> int:
