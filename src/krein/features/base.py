@@ -20,7 +20,7 @@ from .._validation import NestedParameters, all_or_nothing, as_generator
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
-from .geometry import Extent
+from .geometry import Range
 
 # Most memory that the sample of rows may take, in float64.
 SAMPLE_BYTES = 2**25
@@ -147,15 +147,15 @@ class RandomMap(FeatureMap):
 
     measure_: Measure | GegenbauerMeasure
     total_mass_: float
-    _extent: Extent | None
+    _range: Range | None
 
     def _draw(self, X: Any, rng: np.random.Generator) -> None:
         raise TypeError(f"{type(self).__name__} must define _draw.")
 
     def _check_range(self, X: Any) -> None:
-        """Warn once if rows leave the range on which the kernel is represented."""
-        if self._extent is not None and self._extent.check(X, type(self).__name__):
-            self._extent = None
+        """Warn once if rows lie at distances at which the kernel is not represented well."""
+        if self._range is not None and self._range.check(X, type(self).__name__):
+            self._range = None
 
 
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

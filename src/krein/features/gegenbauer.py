@@ -20,7 +20,7 @@ from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_columns
-from .geometry import check_products, measure_extent
+from .geometry import Range, check_products, farthest_on_sphere, measure_extent
 
 
 class RandomGegenbauer(RandomMap):
@@ -117,11 +117,23 @@ class RandomGegenbauer(RandomMap):
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self._normalize = self.normalize
         X = self._on_sphere(X)
-        self._extent = measure_extent(X)
-        check_products(self.kernel_, self._extent)
+        extent = measure_extent(X)
+        check_products(self.kernel_, extent)
         # ⟨x, y⟩ = 1 − ‖x − y‖²/2 on the sphere.
-        lowest = 1 - min(self._extent.diameter or 1.0, 2.0) ** 2 / 2
-        self.measure_ = self.kernel_.zonal_measure(X.shape[1], lowest, n_atoms=self.n_components)
+        radius = min(extent.diameter or 1.0, 2.0)
+        self.measure_ = self.kernel_.zonal_measure(
+            X.shape[1], 1 - radius**2 / 2, n_atoms=self.n_components
+        )
+        measured, exact = self.measure_.kernel, self.kernel_.zonal_profile
+        assert exact is not None  # or there were no measure
+        reach = farthest_on_sphere(self.kernel_)
+        self._range = Range.of(
+            extent,
+            min(radius, reach),
+            reach,
+            lambda z: measured(1 - z**2 / 2),
+            lambda z: exact(1 - z**2 / 2),
+        )
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
 
