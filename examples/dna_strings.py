@@ -23,7 +23,7 @@ def sequence(motif: str) -> str:
 y = rng.integers(3, size=1500)
 strings = [sequence(motifs[i]) for i in y]
 X_train, X_test, y_train, y_test = train_test_split(strings, y, random_state=0)
-kernel = Similarity(EditDistance(), gamma=0.1)  # exp(−0.1 · edits), indefinite
+kernel = Similarity(EditDistance())  # exp(−edits / median of edits), indefinite
 counts, features = CountVectorizer(analyzer="char"), Nystrom(kernel, 50, random_state=0)
 for name, step in (("baseline", counts), ("accuracy", features)):
     model = make_pipeline(step, LogisticRegression(max_iter=1000)).fit(X_train, y_train)

@@ -21,7 +21,7 @@ def series(kind: int) -> np.ndarray:
 
 y = rng.integers(3, size=300)
 X_train, X_test, y_train, y_test = train_test_split([series(i) for i in y], y, random_state=0)
-kernel = Similarity(DynamicTimeWarping(), "gaussian", gamma=0.2)
+kernel = Similarity(DynamicTimeWarping(), "gaussian")  # its rate is taken from the data
 model = make_pipeline(Nystrom(kernel, 40, random_state=0), LogisticRegression(C=10, max_iter=1000))
 cut = [[x[:50] for x in X] for X in (X_train, X_test)]  # value by value, without warping
 baseline = LogisticRegression(max_iter=1000).fit(cut[0], y_train)

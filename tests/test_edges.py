@@ -86,8 +86,8 @@ def test_hellinger_takes_histograms_with_nothing_in_common():
 
 
 def test_new_rows_across_the_fitted_ones_are_warned_about():
-    features = RandomFourier(SphericalPolynomial(), 64, random_state=0).fit(np.eye(16))
-    with pytest.warns(UserWarning, match="may be far off"):
+    features = RandomFourier(SphericalPolynomial(1.5), 64, random_state=0).fit(np.eye(16))
+    with pytest.warns(UserWarning, match="beyond, it is off by"):
         features.transform(-np.eye(16))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -25,6 +26,7 @@ from krein.kernels import (
     ShiftGaussian,
     Sigmoid,
     SphericalPolynomial,
+    ThinPlateSpline,
 )
 
 pytestmark = pytest.mark.usefixtures("solve_each_programme_once")
@@ -53,15 +55,55 @@ def test_rows_beyond_the_range_warn_exactly_once():
     features = RandomFourier(SphericalPolynomial(), 16, random_state=0).fit(X)
     extent = measure_extent(X)
     outward = (X - extent.center) / np.linalg.norm(X - extent.center, axis=1, keepdims=True)
-    features.transform(extent.center + 1.09 * extent.reach * outward)  # a warning would be an error
+    features.transform(X)  # a warning would be an error
     with pytest.warns(UserWarning, match="RandomFourier was fitted on.*larger radius") as caught:
-        features.transform(extent.center + 1.11 * extent.reach * outward)
+        features.transform(extent.center + 2 * extent.reach * outward)
     assert len(caught) == 1
     features.transform(extent.center + 5 * extent.reach * outward)  # not a second time
     features.transform_dual(extent.center + 5 * extent.reach * outward)
     features.fit(X)
     with pytest.warns(UserWarning, match="larger radius"):
         features.approximate_kernel(5 * X)
+
+
+@pytest.mark.parametrize("kernel", [ThinPlateSpline(), NeuralTangent(), Multiquadric()], ids=repr)
+@pytest.mark.parametrize("factor", [1.02, 1.1, 1.15])
+def test_the_warning_says_how_far_off_the_kernel_is(kernel, factor):
+    """Thin plates are half their size off where the neural tangent kernel is right."""
+    angles = np.linspace(0, 0.5 * np.pi, 40)
+    X = (
+        np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        if kernel.unit_rows
+        else np.eye(2)[:1] * (angles - np.pi / 4)[:, None]
+    )
+    features = RandomFourier(kernel, 256, random_state=0).fit(X)
+    reach = factor * features.measure_.radius
+    turn = 2 * np.arcsin(reach / 2)
+    far = (
+        np.array([[np.cos(turn), np.sin(turn)]])
+        if kernel.unit_rows
+        else X[:1] + reach * np.eye(2)[:1]
+    )
+    z = np.linspace(0, features.measure_.radius, 500)
+    size = np.abs(kernel.radial_profile(z)).max()
+    measured = features.measure_.kernel(np.array([[reach, 0.0]]))[0]
+    error = abs(measured - kernel.radial_profile(np.array([reach]))[0]) / size
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        features.transform(far)
+    bias = features.measure_.bias / size
+    assert bool(caught) == (error > max(0.1, 1.5 * bias))
+    if caught:
+        stated = float(re.search(r"off by ([\d.]+) %", str(caught[0].message))[1])
+        assert stated == pytest.approx(100 * error, rel=0.1)
+
+
+def test_ten_per_cent_beyond_the_range_thin_plates_are_half_off():
+    X = _rows(50, 3)
+    features = RandomFourier(ThinPlateSpline(X.std() * 5), 256, random_state=0).fit(X)
+    far = X[:1] + 1.1 * features.measure_.radius * np.eye(3)[:1]
+    with pytest.warns(UserWarning, match=r"off by \d\d"):
+        features.transform(far)
 
 
 @pytest.mark.parametrize(
@@ -74,6 +116,7 @@ def test_rows_beyond_the_range_warn_exactly_once():
     ],
     ids=repr,
 )
+@pytest.mark.filterwarnings("ignore:.*nearly constant:UserWarning")  # a = 200 on rows of size 1
 def test_closed_forms_and_given_radii_never_warn(features):
     X = _rows(50, 3)
     features.set_params(random_state=0).fit(X)

@@ -6,6 +6,7 @@ import functools
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,9 @@ from rounding import assert_rounded
 from scipy import sparse
 
 import krein
-from krein import RandomFourier, RandomGegenbauer
+from krein import Nystrom, RandomFourier, RandomGegenbauer
 from krein.features import gegenbauer
+from krein.features.base import FeatureMap
 from krein.forms import Phase, Signature
 from krein.kernels import (
     ArcCosine,
@@ -351,3 +353,44 @@ def test_samplers_as_names_and_as_objects_agree():
         RandomFourier(sampler="orthogonal", random_state=0).fit_transform(X),
         RandomFourier(sampler=Orthogonal(), random_state=0).fit_transform(X),
     )
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        RandomFourier(DeltaGaussian(), 256, random_state=0),
+        Nystrom(DeltaGaussian(), 256, landmarks="uniform", random_state=0),
+    ],
+    ids=lambda f: type(f).__name__,
+)
+def test_signs_of_the_dual_features_need_no_second_output(features, rng):
+    X = rng.normal(size=(8000, 4))
+    features.fit(X[:400])
+    assert features.form_.signs.min() < 0
+    before = X.copy()
+    tracemalloc.start()
+    Z = features.transform_dual(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < Z.nbytes + 10 * 2**20  # the output of 16 MB and blocks
+    assert_array_equal(X, before)
+
+
+def test_a_map_that_returns_its_input_does_not_change_it(rng):
+    class Identity(FeatureMap):
+        random_state, _parameter_constraints = None, {}
+
+        def _resolved_kernel(self):
+            return Gaussian()
+
+        def _learn(self, X, y, rng):
+            self.form_ = Signature([1.0, -1.0])
+
+        def _map(self, X):
+            return X
+
+    X = rng.normal(size=(5, 2))
+    before = X.copy()
+    dual = Identity().fit(X).transform_dual(X)
+    assert_array_equal(X, before)
+    assert_array_equal(dual, X * [1.0, -1.0])

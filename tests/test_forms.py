@@ -121,3 +121,15 @@ def test_phase_refuses_anything_but_a_vector(angles):
 def test_phase_refuses_angles_that_are_not_finite(angle):
     with pytest.raises(ValueError, match=r"Phase.*finite"):
         Phase([0.1, angle])
+
+
+@pytest.mark.parametrize(
+    "form", [Signature([1, -1, 1, -1]), Signature([1, 1, 1, 1]), Phase([0.3, -2.0])], ids=repr
+)
+def test_a_dual_in_place_is_the_dual(form, rng):
+    Z = rng.normal(size=(7, 4))
+    before = Z.copy()
+    expected = form.dual(Z)
+    assert_array_equal(Z, before)
+    assert form.dual(Z, out=Z) is Z
+    assert_allclose(Z, expected, rtol=1e-15)

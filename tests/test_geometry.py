@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
-from krein.features.geometry import measure_extent
+from krein.features.geometry import Range, measure_extent
 
 # The estimate is 1.05 times the longest distance found: never more than that above the truth.
 MARGIN = 1.05
@@ -87,11 +87,39 @@ def test_single_precision_agrees_with_double(rng):
     assert_allclose(single.reach, double.reach, rtol=1e-4)
 
 
-def test_rows_beyond_the_leeway_warn_and_others_do_not(rng):
+def test_the_span_of_rows_is_found_to_the_fitted_ones_and_among_themselves(rng):
+    X = rng.standard_normal((50, 3))
+    extent = measure_extent(X)
+    far = extent.center + np.outer([-5.0, 5.0], [0.6, 0.0, 0.8])
+    assert_allclose(extent.span(far), 10.0)
+    assert pdist(X).max() >= extent.span(X) >= 0.9 * pdist(X).max()
+    assert extent.span(far[:1]) <= cdist(far[:1], X).max() + 1e-12
+    assert extent.span(X[:0]) == 0
+
+
+def test_the_predicted_error_decides_and_not_the_distance(rng):
     extent = measure_extent(rng.standard_normal((50, 3)))
-    direction = np.array([0.6, 0.0, 0.8])
-    inside = extent.center + 1.09 * extent.reach * direction
-    outside = extent.center + 1.11 * extent.reach * direction
-    assert not extent.check(inside[None], "Map")
-    with pytest.warns(UserWarning, match=r"from the centre of the rows that Map was fitted on"):
-        assert extent.check(np.stack([inside, outside]), "Map")
+    radius = extent.diameter
+    direction = np.array([[0.6, 0.0, 0.8]])
+    far = extent.center + 1.2 * radius * direction
+    exact = np.cos
+    good = Range.of(extent, radius, 3 * radius, lambda z: exact(z) + 0.09, exact)
+    assert good.bias == pytest.approx(0.09)
+    assert not good.check(far, "Map")
+    bad = Range.of(extent, radius, 3 * radius, lambda z: exact(z) + (z > radius) / 2, exact)
+    assert bad.error(0.99 * radius) == 0
+    assert not bad.check(extent.center + 0.2 * radius * direction, "Map")
+    with pytest.warns(
+        UserWarning, match=r"rows that Map was fitted on.*off by 50 % of its largest"
+    ):
+        assert bad.check(far, "Map")
+
+
+def test_a_kernel_beyond_floating_point_is_off(rng):
+    extent = measure_extent(rng.standard_normal((50, 3)))
+    radius = extent.diameter
+    overflow = Range.of(
+        extent, radius, 3 * radius, lambda z: 0 * z, lambda z: np.exp(1e3 * (z > radius))
+    )
+    with pytest.warns(UserWarning, match="off by inf %"):
+        overflow.check(extent.center + np.full((1, 3), 2 * radius), "Map")

@@ -204,6 +204,7 @@ def test_kernels_differ_by_type_and_by_parameters():
     ],
     ids=["plain", "nested"],
 )
+@pytest.mark.filterwarnings("ignore:.*is nearly:UserWarning")  # at the ends of the grid
 def test_grid_search_reaches_the_parameters_of_the_kernel(kernel, path, rng):
     X = rng.uniform(-1, 1, (160, 2))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)

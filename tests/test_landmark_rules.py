@@ -12,6 +12,7 @@ from scipy.linalg import circulant
 
 from krein import Nystrom, approximation_error
 from krein.features import nystrom, source
+from krein.features.explosions import N_HELD
 from krein.features.landmarks import sample_size
 from krein.kernels import (
     TL1,
@@ -312,7 +313,7 @@ def test_kernel_evaluations_are_linear_in_the_number_of_rows(rng, rule, columns)
     features.transform(X)
     assert sum(pairs) - fitted == n * m
     # The columns that a rule looks at, a few samples of up to 6 rows per landmark, held-out rows.
-    assert fitted <= n * columns + n + 2 * sample_size(m) ** 2 + nystrom.N_HELD * (m + 1)
+    assert fitted <= n * columns + n + 2 * sample_size(m) ** 2 + N_HELD * (m + 1)
 
 
 @pytest.mark.parametrize("rule", ["uniform", "leverage", "two-round", "kmeans++"])

@@ -83,7 +83,7 @@ OBJECTS = {
     "series of any length": (Pairwise(_warp), _series()),
     "sets": (Tanimoto(), _sets()),
     "sets, one-way": (Tversky(0.9, 0.1), _sets()),
-    "point sets": (Similarity(Hausdorff(), "gaussian"), _points()),
+    "point sets": (Similarity(Hausdorff(), "gaussian", gamma=1.0), _points()),
 }
 
 

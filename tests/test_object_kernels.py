@@ -280,5 +280,5 @@ def test_a_similarity_of_precomputed_distances_leaves_them_as_they_are():
     expected = np.exp(-D)
     for kernel, turned in ((Precomputed(), D), (Precomputed().T, D.T)):
         for data in (turned.copy(), pandas.DataFrame(turned.copy())):
-            assert_allclose(Similarity(kernel)(data), expected)
+            assert_allclose(Similarity(kernel, gamma=1.0)(data), expected)
             assert_array_equal(np.asarray(data), turned)

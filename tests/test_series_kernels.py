@@ -144,6 +144,20 @@ def test_warping_equals_its_twin_for_unequal_lengths(metric, channels, backend, 
     assert_allclose(ElasticDistance(metric)(X, Y), table(twin, X, Y), rtol=1e-12)
 
 
+def test_a_window_of_29_per_cent_of_100_steps_allows_29(backend):
+    """0.29 · 100 is 28.999… in floating point."""
+    x, y = np.zeros((1, 100)), np.zeros((1, 100))
+    x[0, 30], y[0, 59] = 1.0, 1.0  # equal after a shift by 29 steps
+    assert DynamicTimeWarping(window=0.29)(x, y)[0, 0] == 0
+    assert DynamicTimeWarping(window=0.28)(x, y)[0, 0] > 1
+    shares = np.arange(101) / 100
+    steps = [
+        int(share["window"] * 100)
+        for share in (ElasticDistance(window=w)._parameters() for w in shares)
+    ]
+    assert steps == list(range(101))
+
+
 @pytest.mark.parametrize("window", [None, 0.0, 0.1, 0.25, 0.5, 1.0])
 def test_window_is_a_share_of_the_length(window, backend, rng):
     X, Y = rng.normal(size=(4, 10)), rng.normal(size=(3, 10))
@@ -234,7 +248,7 @@ def test_aeon_is_given_channels_by_time_and_its_own_names(monkeypatch, rng):
         (left, right, parameters) = calls[metric.replace("ddtw", "dtw")]
         assert left == [(2, 5 - short), (2, 7 - short)]
         assert right == [(2, 6 - short)]
-        assert parameters == {"window": 0.5, "n_jobs": 2, **own}
+        assert parameters == pytest.approx({"window": 0.5, "n_jobs": 2, **own})
 
 
 @needs_aeon

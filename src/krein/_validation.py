@@ -19,12 +19,16 @@ from numpy.typing import NDArray
 UNIT_TOLERANCE = 1e-4
 
 
-def check_positive(owner: object, name: str, value: Any) -> float:
-    """Return `value` as a float if it is a finite number above zero, else raise."""
+def check_positive(owner: object, name: str, value: Any, also: str = "") -> float:
+    """Return `value` as a float if it is a finite number above zero, else raise.
+
+    `also` is what the sentence names beside a number, for instance "or 'median'".
+    """
     ok = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not ok or not np.isfinite(value) or value <= 0:
         raise ValueError(
-            f"{type(owner).__name__} needs {name} to be a finite number above 0, got {value!r}."
+            f"{type(owner).__name__} needs {name} to be a finite number above 0"
+            f"{f' {also}' if also else ''}, got {value!r}."
         )
     return float(value)
 
@@ -100,6 +104,27 @@ def unit_of(largest: float) -> float:
     if largest == 0 or 1e-50 <= largest <= 1e50:
         return 1.0
     return math.ldexp(1.0, -min(1000, max(-1000, math.frexp(largest)[1])))
+
+
+# What a parameter that is None or a name stands for, as something with parameters of its own.
+INSTEAD = {"kernel": "kernel=krein.kernels.Gaussian()", "features": "features=krein.Nystrom()"}
+
+
+class NestedParameters:
+    """Estimators whose parameters have parameters, which exist only once they are objects."""
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
+        for name in params:
+            outer, _, inner = name.partition("__")
+            value = params.get(outer, getattr(self, outer, self))
+            if inner and not hasattr(value, "set_params"):
+                cure = INSTEAD.get(outer, f"an object as {outer}")
+                raise ValueError(
+                    f"{type(self).__name__} has {outer}={value!r}, which has no parameter "
+                    f"{inner!r}: give it {cure}, or another object with that parameter, first."
+                )
+        return super().set_params(**params)  # type: ignore[misc]  # the estimator's own
 
 
 class ByValue:

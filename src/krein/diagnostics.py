@@ -15,6 +15,8 @@ from .features import FeatureMap, RandomFourier, RandomGegenbauer
 from .features.base import RandomMap
 from .kernels import Kernel, NoMeasureError
 from .kernels.base import _len
+from .kernels.sampling import take
+from .kernels.values import check_values, uninformative
 from .measures import InfiniteMassError
 
 # Asymmetry and negative eigenvalues below these shares are round-off.
@@ -47,6 +49,8 @@ class Diagnosis:
     is_positive_definite : bool
         The verdict, and `evidence` the reason for it.
     evidence : str
+    worthless : str or None
+        Why nothing can be learned from the matrix, if it is nearly the identity or constant.
     total_mass : float or None
         Mass of the spectral measure, None if there is none.
     errors : dict
@@ -68,6 +72,7 @@ class Diagnosis:
     rank: int
     is_positive_definite: bool
     evidence: str
+    worthless: str | None
     total_mass: float | None
     errors: dict[str, float]
     low_rank_error: float
@@ -80,6 +85,7 @@ class Diagnosis:
         table = [
             ("kernel", self.kernel),
             ("rows examined", f"{self.n_rows}"),
+            *([] if self.worthless is None else [("warning", self.worthless)]),
             (
                 "positive definite",
                 f"{'yes' if self.is_positive_definite else 'no'}: {self.evidence}",
@@ -155,8 +161,11 @@ def diagnose(
             f"{n_components!r} and {max_rows!r}."
         )
     rng = as_generator(random_state)
-    rows = _sample(kernel, X, max_rows, rng)
-    K = kernel(rows).astype(float)
+    data = kernel._check_data(X)
+    kernel = kernel.resolved(data)
+    rows = _sample(kernel, data, max_rows, rng)
+    K = check_values(kernel, kernel(rows).astype(float))
+    worthless = uninformative(K)
     size = float(np.linalg.norm(K))
     # What is declared is not believed: a function of the user's may say symmetric and not be.
     asymmetry = float(np.linalg.norm(K - K.T)) / (2 * size) if size else 0.0
@@ -170,6 +179,8 @@ def diagnose(
     total = magnitude.sum()
     low_rank = _low_rank_error(K, n_components)
     suggested, advice = _advise(errors, positive, asymmetry, low_rank, n_components)
+    if worthless is not None:
+        advice = f"The kernel matrix is {worthless}. {advice}"
     return Diagnosis(
         kernel=repr(kernel),
         n_rows=len(K),
@@ -180,6 +191,7 @@ def diagnose(
         rank=int((magnitude > RANK_TOLERANCE * magnitude.max()).sum()) if total else 0,
         is_positive_definite=positive,
         evidence=evidence,
+        worthless=worthless,
         total_mass=mass,
         errors=errors,
         low_rank_error=low_rank,
@@ -188,20 +200,14 @@ def diagnose(
     )
 
 
-def _sample(kernel: Kernel, X: Any, max_rows: int, rng: np.random.Generator) -> Any:
-    """At most `max_rows` objects of X; a precomputed matrix loses rows and columns alike."""
-    data = kernel._check_data(X)
+def _sample(kernel: Kernel, data: Any, max_rows: int, rng: np.random.Generator) -> Any:
+    """At most `max_rows` objects; a matrix of pairs loses rows and columns alike."""
     n = _len(data)
     if n < 2:
         raise ValueError(f"diagnose needs at least two rows, got {n}.")
     if n <= max_rows:
         return data
-    chosen = np.sort(rng.choice(n, max_rows, replace=False))
-    if not hasattr(data, "shape"):
-        return [data[i] for i in chosen]
-    from .kernels import Precomputed
-
-    return data[np.ix_(chosen, chosen)] if isinstance(kernel, Precomputed) else data[chosen]
+    return take(kernel, data, np.sort(rng.choice(n, max_rows, replace=False)))
 
 
 def _verdict(

@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ._blocks import row_blocks
+
 
 class Form(ABC):
     """An orthogonal bilinear form on features.
@@ -35,8 +37,11 @@ class Form(ABC):
         """The form of the transposed kernel k(y, x)."""
 
     @abstractmethod
-    def dual(self, Z: NDArray) -> NDArray:
-        """Return ``Z Mᵀ``, so that ``k(X, Y) ≈ Z(X) @ dual(Z(Y)).T``."""
+    def dual(self, Z: NDArray, out: NDArray | None = None) -> NDArray:
+        """Return ``Z Mᵀ``, so that ``k(X, Y) ≈ Z(X) @ dual(Z(Y)).T``.
+
+        With ``out=Z`` it is written over Z.
+        """
 
     @property
     @abstractmethod
@@ -96,9 +101,9 @@ class Signature(Form):
     def signs(self) -> NDArray[np.floating]:
         return self._signs
 
-    def dual(self, Z: NDArray) -> NDArray:
+    def dual(self, Z: NDArray, out: NDArray | None = None) -> NDArray:
         # Multiplying by the signs in Z's own type keeps float32 features float32.
-        return Z if self.is_identity else Z * self._signs.astype(Z.dtype)
+        return Z if self.is_identity else np.multiply(Z, self._signs.astype(Z.dtype), out=out)
 
 
 class Phase(Form):
@@ -139,12 +144,14 @@ class Phase(Form):
     def signs(self) -> NDArray[np.floating]:
         return np.tile(np.sign(self._cos), 2)
 
-    def dual(self, Z: NDArray) -> NDArray:
+    def dual(self, Z: NDArray, out: NDArray | None = None) -> NDArray:
         n = len(self.angles)
         cos, sin = self._cos.astype(Z.dtype), self._sin.astype(Z.dtype)
-        out = np.empty_like(Z)
-        out[:, :n] = Z[:, :n] * cos + Z[:, n:] * sin
-        out[:, n:] = Z[:, n:] * cos - Z[:, :n] * sin
+        out = np.empty_like(Z) if out is None else out
+        for rows in row_blocks(len(Z), Z.itemsize * max(1, Z.shape[1])):
+            left, right = Z[rows, :n], Z[rows, n:]
+            turned = left * cos + right * sin, right * cos - left * sin
+            out[rows, :n], out[rows, n:] = turned
         return out
 
 

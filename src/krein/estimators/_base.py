@@ -18,7 +18,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from .._hashing import as_key
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator, check_numeric_columns, unit_of
+from .._validation import (
+    NestedParameters,
+    all_or_nothing,
+    as_generator,
+    check_numeric_columns,
+    unit_of,
+)
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
 from ..kernels.custom import BadPairError
@@ -43,7 +49,7 @@ Array = NDArray[np.floating]
 FEATURE_BYTES = 2**25
 
 
-class KreinLearner(Reading, Progressing, BaseEstimator):
+class KreinLearner(NestedParameters, Reading, Progressing, BaseEstimator):
     """Base of the learners ``f(x) = wᵀZ(x) + b``.
 
     A learner never sees X. It opens the data as a container, fits the map Z on a sample of distinct
@@ -51,6 +57,7 @@ class KreinLearner(Reading, Progressing, BaseEstimator):
     """
 
     features_: Any
+    kernel_: Kernel
     coef_: Array
     intercept_: Any
 
@@ -234,6 +241,9 @@ class KreinLearner(Reading, Progressing, BaseEstimator):
                 "without: put it into a Pipeline in front of the learner, so that cross-validation "
                 "refits it for each fold."
             ) from error
+        self.__dict__.pop("kernel_", None)  # of an earlier fit
+        if self.features is None:
+            self.kernel_ = self.features_.kernel_
         last = features[-1] if hasattr(features, "steps") else features
         form = getattr(last, "form_", None)
         signs = np.ones(self._width(seen)) if form is None else form.signs
@@ -248,8 +258,12 @@ class KreinLearner(Reading, Progressing, BaseEstimator):
 
     # --- features -------------------------------------------------------------------------------
 
-    def _transform(self, X: Any) -> Array:
-        Z = self.features_.transform(X)
+    def _transform(self, X: Any, start: int = 0) -> Array:
+        """The features of rows; a bad pair is named by its place if `start` rows come before."""
+        try:
+            Z = self.features_.transform(X)
+        except BadPairError as bad:
+            raise bad.after(start) from None
         return Z.toarray() if sparse.issparse(Z) else np.asarray(Z)
 
     @property
@@ -260,7 +274,7 @@ class KreinLearner(Reading, Progressing, BaseEstimator):
         """One pass: pieces with features (n, p), targets (n, q) and weights."""
         for piece in data.pieces(self._block_rows):
             weight = self._weigh(piece.y, piece.weight)
-            yield piece, self._transform(piece.X), self._encode(piece.y), weight
+            yield piece, self._transform(piece.X, piece.start), self._encode(piece.y), weight
 
     def _encode(self, y: Any) -> Array:
         """Targets as columns of numbers."""
@@ -311,11 +325,13 @@ class KreinLearner(Reading, Progressing, BaseEstimator):
             if not count(X):
                 raise ValueError(f"X has no rows: {type(self).__name__} predicts for at least one.")
             blocks = iter([X])
-        out = []
+        out: list[Array] = []
+        start = 0
         for block in blocks:
             for part in split(Block(block), self._block_rows):
-                Z = self._transform(part.X)
+                Z = self._transform(part.X, start)
                 out.append((Z @ coef.T.astype(Z.dtype)).astype(float))
+                start += len(Z)
         return np.concatenate(out) + np.atleast_1d(self.intercept_)
 
     def _validate_new(self, X: Any) -> Any:

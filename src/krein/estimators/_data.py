@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
+from ..kernels import Kernel
+from ..kernels.values import BadPairError
 from ..streaming import Container, Folds, GivenFolds, InMemory, Reservoir, checked, split
 from ..streaming.containers import concatenated, count
 from ..streaming.reservoir import SALT
@@ -164,6 +167,13 @@ class Survey:
     places: NDArray[np.intp] | None = None
     largest_target: float = 0.0
     largest_weight: float = 0.0
+
+    def resolved(self, kernel: Kernel) -> Kernel:
+        """A copy of the kernel, its parameters that are to be taken from data from the sample."""
+        try:
+            return clone(kernel).resolved(self.sample)
+        except BadPairError as bad:
+            raise (bad if self.places is None else bad.among(self.places, self.places)) from None
 
 
 def survey(data: Data, key: int, cv: Any, classify: bool, needs_y: str) -> Survey:

@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator, check_numeric_columns
+from .._validation import NestedParameters, all_or_nothing, as_generator, check_numeric_columns
 from ..features import Nystrom
 from ..kernels import Kernel
 from ..proximity import DissimilarityToSimilarity
@@ -30,7 +30,7 @@ from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
 from ._base import scaled_gaussian
 from ._candidates import Candidate, candidates, views
-from ._data import Data, map_rows, survey
+from ._data import Data, Survey, map_rows, survey
 from ._files import Reading, ScoringStreams, is_stream
 from ._memory import Memory, Remembered
 from ._plan import FEW, Plan
@@ -51,7 +51,7 @@ SAMPLED = 300
 AT_ONCE = 256
 
 
-class _Auto(Reading, Progressing, BaseEstimator):
+class _Auto(NestedParameters, Reading, Progressing, BaseEstimator):
     """Fit learners with tuned penalties on several maps and keep the best of cross-validation."""
 
     _parameter_constraints = {
@@ -116,7 +116,8 @@ class _Auto(Reading, Progressing, BaseEstimator):
         self._seen_layout = None
         X = self._rows(X, reset=True)
         seed = int(as_generator(self.random_state).integers(2**31))
-        data, sample, n_rows = self._look(X, y, sample_weight)
+        data, seen, n_rows = self._look(X, y, sample_weight)
+        sample = seen.sample
         rows: tuple[Any, Any, Any] = data.container, None, None
         if isinstance(data.container, InMemory):
             y = data.container.y
@@ -125,10 +126,11 @@ class _Auto(Reading, Progressing, BaseEstimator):
             rows = data.container.X, y, data.container.weight
         plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
         trials = Trials(self, rows, n_rows, plan, seed)
-        kernel = self._kernel(data, sample, plan.repeats > 0)
+        kernel = self._kernel(data, seen, plan.repeats > 0)
         median = self._median(kernel, data, sample) if self.dissimilarity else None
-        seen = views(kernel, n_rows, median)
-        maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+        maps = candidates(
+            views(kernel, n_rows, median), n_rows, self.n_components, self.max_megabytes, seed
+        )
         try:
             self._attempt(trials, maps)
         except KeyboardInterrupt:
@@ -157,8 +159,8 @@ class _Auto(Reading, Progressing, BaseEstimator):
             for kind in others:
                 trials.attempt(kind, maps[i])
 
-    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, int]:
-        """The data, gathered if they are few, a sample of distinct rows, and their number."""
+    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey, int]:
+        """The data, gathered if they are few, what one look tells, and the number of rows."""
         learner, _ = next(iter(self._learners(few=False).values()))
         scout = learner(kernel=self.kernel)
         with speaking_as(self, scout):
@@ -170,20 +172,27 @@ class _Auto(Reading, Progressing, BaseEstimator):
         if seen.n_rows <= FEW and not data.in_memory:
             data = data.gathered()
         n_sampled = count(seen.sample)
-        return data, seen.sample, n_sampled if n_sampled < map_rows(seen.sample) else seen.n_rows
+        return data, seen, n_sampled if n_sampled < map_rows(seen.sample) else seen.n_rows
 
-    def _kernel(self, data: Data, sample: Any, few: bool) -> Kernel | str:
-        """The kernel of all trials; on few objects, of which it may be slow, with a memory."""
+    def _kernel(self, data: Data, seen: Survey, few: bool) -> Kernel | str:
+        """The kernel of all trials; on few objects, of which it may be slow, with a memory.
+
+        What it takes from data it takes once, from all rows, so that trials share its values.
+        """
         if self.kernel is None:
-            return scaled_gaussian(sample)
+            self.kernel_: Kernel | str = scaled_gaussian(seen.sample)
+        else:
+            self.kernel_ = (
+                self.kernel if isinstance(self.kernel, str) else seen.resolved(self.kernel)
+            )
         if self.dissimilarity and self._pairwise:
             return "precomputed"
-        container = data.container
-        if not few or isinstance(self.kernel, str) or not isinstance(container, InMemory):
-            return self.kernel
-        if self.kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
-            return self.kernel
-        return Remembered(self.kernel, Memory(self.kernel._check_data(container.X)))
+        kernel, container = self.kernel_, data.container
+        if not few or isinstance(kernel, str) or not isinstance(container, InMemory):
+            return kernel
+        if kernel.takes_matrix(container.X) or 8 * data.n_rows**2 > self.max_megabytes * 2**20:
+            return kernel
+        return Remembered(kernel, Memory(kernel._check_data(container.X)))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
         """The median dissimilarity, of sampled objects or of a matrix; values are checked."""
@@ -306,6 +315,9 @@ class KreinRegressor(ScoringStreams, RegressorMixin, _Auto):
         judged three times, with other folds.
     report_ : Report
         Printed, a table of all trials and a sentence.
+    kernel_ : Kernel or "precomputed"
+        The kernel of all trials, a copy; a rate ``gamma="median"`` is a number there, taken once
+        from all rows.
     """
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
@@ -337,7 +349,7 @@ class KreinClassifier(ScoringStreams, ClassifierMixin, _Auto):
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
-    best_estimator_, estimators_, report_ : see `KreinRegressor`
+    best_estimator_, estimators_, report_, kernel_ : see `KreinRegressor`
 
     Examples
     --------

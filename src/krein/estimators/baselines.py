@@ -14,12 +14,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, check_numeric_columns, own
+from .._validation import NestedParameters, all_or_nothing, check_numeric_columns, own
 from ..kernels import Gaussian, Kernel, Precomputed
+from ..kernels.values import check_values, warn_uninformative
 from ..proximity import SpectrumCorrector
 
 
-class CorrectedSVC(ClassifierMixin, BaseEstimator):
+class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
     """A support vector machine on the corrected spectrum of the whole kernel matrix.
 
     A baseline: n² kernel values, the hinge loss, and one correction for all. "flip" is the Kreĭn
@@ -43,6 +44,8 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (k,)
     svc_ : sklearn.svm.SVC
     corrector_ : krein.SpectrumCorrector or None
+    kernel_ : Kernel
+        The kernel as it was fitted.
 
     References
     ----------
@@ -101,9 +104,10 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
         if len(np.unique(y)) < 2:
             raise ValueError("CorrectedSVC needs at least two classes, got one class.")
         # Copies: the caller may change theirs.
-        self.kernel_ = kernel = clone(kernel)
+        self.kernel_ = clone(kernel).resolved(X)
         self.rows_ = None if self._precomputed else own(X)
-        K = np.asarray(kernel(X), dtype=float)
+        K = check_values(self.kernel_, np.asarray(self.kernel_(X), dtype=float))
+        warn_uninformative(self.kernel_, K, X)
         self.corrector_ = None
         if self.correction != "none":
             # "shift" divides by eigenvalues: it needs the larger tolerance of its docstring.
@@ -125,7 +129,7 @@ class CorrectedSVC(ClassifierMixin, BaseEstimator):
             X = validate_data(
                 self, X, reset=False, dtype=[np.float64, np.float32], accept_sparse="csr"
             )
-        K = X if self._precomputed else self.kernel_(X, self.rows_)
+        K = X if self._precomputed else check_values(self.kernel_, self.kernel_(X, self.rows_))
         return np.asarray(K if self.corrector_ is None else self.corrector_.transform(K))
 
     def decision_function(self, X: Any) -> NDArray:

@@ -18,17 +18,19 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator, check_numeric_columns, own
+from .._validation import NestedParameters, all_or_nothing, as_generator, check_numeric_columns, own
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
-from .geometry import Extent
+from .geometry import Range
 
 # Most memory that the sample of rows may take, in float64.
 SAMPLE_BYTES = 2**25
 
 
-class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureMap(
+    NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Base of all explicit maps Z with a form M.
 
     A map defines `_learn(X, y, rng)`, which sets `form_` and all it needs, and `_map(X)`; the rest
@@ -59,8 +61,10 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """
         with self._threads(X), all_or_nothing(self):
             # A copy: changing a parameter of the caller's kernel must not change a fitted map.
-            self.kernel_ = clone(self._resolved_kernel())
-            self._learn(self._validate(X, reset=True), y, as_generator(self.random_state))
+            kernel = clone(self._resolved_kernel())
+            X = self._validate(X, reset=True)
+            self.kernel_ = kernel.resolved(X)
+            self._learn(X, y, as_generator(self.random_state))
             # Landmarks, or their indices, may be objects of the caller's.
             for name in {"landmarks_", "component_indices_"} & vars(self).keys():
                 setattr(self, name, own(getattr(self, name)))
@@ -86,7 +90,12 @@ class FeatureMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         raise TypeError(f"{type(self).__name__} must define _map.")
 
     def _map_dual(self, X: Any) -> NDArray:
-        return self.form_.dual(self._map(X))
+        Z = self._map(X)
+        # Features that are new are turned in place; a map may also return what it was given.
+        new = isinstance(Z, np.ndarray) and not (
+            isinstance(X, np.ndarray) and np.may_share_memory(X, Z)
+        )
+        return self.form_.dual(Z, out=Z if new else None)
 
     def _second(self, X: Any) -> Any:
         """The data X as the second argument of the kernel; differs for matrices of values only."""
@@ -151,15 +160,15 @@ class RandomMap(FeatureMap):
 
     measure_: Measure | GegenbauerMeasure
     total_mass_: float
-    _extent: Extent | None
+    _range: Range | None
 
     def _draw(self, X: Any, rng: np.random.Generator) -> None:
         raise TypeError(f"{type(self).__name__} must define _draw.")
 
     def _check_range(self, X: Any) -> None:
-        """Warn once if rows leave the range on which the kernel is represented."""
-        if self._extent is not None and self._extent.check(X, type(self).__name__):
-            self._extent = None
+        """Warn once if rows lie at distances at which the kernel is not represented well."""
+        if self._range is not None and self._range.check(X, type(self).__name__):
+            self._range = None
 
 
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

@@ -14,12 +14,13 @@ from sklearn.utils.extmath import row_norms
 from .._validation import check_unit_rows
 from ..forms import Signature, fourier_form
 from ..kernels import FromMeasure, Gaussian, Kernel
+from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
 from ..samplers import SAMPLERS, Sampler
 from ._trig import fourier_features
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_fourier
-from .geometry import check_products, measure_extent
+from .geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
 
 # Features that are off by this many times the kernel's largest value are worth a warning.
 HOPELESS = 10
@@ -156,7 +157,8 @@ class RandomFourier(RandomMap):
     def _check_mass(self, X: Any, rng: np.random.Generator) -> None:
         """Warn if the mass is so large that the features are noise."""
         rows = sample_rows(X, 50, rng)
-        K = self.kernel_(rows)
+        K = check_values(self.kernel_, self.kernel_(rows))
+        warn_uninformative(self.kernel_, K, rows)
         size = float(np.abs(K).max())
         error = float(np.abs(self._map(rows) @ self._map_dual(rows).T - K).max())
         if error > HOPELESS * size > 0:
@@ -186,17 +188,30 @@ class RandomFourier(RandomMap):
 
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         """The kernel's measure on the data's range; remembers the range if it matters."""
-        self._extent = None
+        self._range = None
+        n_atoms = max(self.n_components // 2, 1)
         if kernel.has_closed_form:
             return kernel.measure(X.shape[1])
-        radius = self.radius
-        if radius == "auto":
-            self._extent = measure_extent(X)
-            check_products(kernel, self._extent)
-            # Rows that are all the same have no range; any will do.
-            radius = self._extent.diameter or 1.0
-            radius = min(radius, 2.0) if kernel.unit_rows else radius
-        return kernel.measure(X.shape[1], float(radius), n_atoms=max(self.n_components // 2, 1))
+        if not isinstance(self.radius, str):
+            return kernel.measure(X.shape[1], float(self.radius), n_atoms=n_atoms)
+        extent = measure_extent(X)
+        check_products(kernel, extent)
+        # Rows that are all the same have no range; any will do.
+        radius = extent.diameter or 1.0
+        radius = min(radius, 2.0) if kernel.unit_rows else radius
+        measure = kernel.measure(X.shape[1], radius, n_atoms=n_atoms)
+        axis = np.eye(1, X.shape[1])
+
+        def exact(z: NDArray) -> NDArray:
+            profile = kernel.radial_profile
+            # A sum with a kernel that is not radial is stationary all the same.
+            return kernel(z[:, None] * axis, 0 * axis)[:, 0] if profile is None else profile(z)
+
+        reach = farthest_on_sphere(kernel) if kernel.unit_rows else FARTHEST * radius
+        self._range = Range.of(
+            extent, measure.radius, reach, lambda z: measure.kernel(z[:, None] * axis), exact
+        )
+        return measure
 
     def _draw(self, X: Any, rng: np.random.Generator) -> None:
         rows = sample_rows(X, MAX_ROWS, rng)

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
+from sklearn.utils.extmath import safe_sparse_dot
 
 from .._blocks import row_blocks
 from .._validation import check_unit_rows
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
+from ..kernels._distances import norms, tamed_rows
 from ..measures import zonal
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_columns
-from .geometry import check_products, measure_extent
+from .geometry import Range, check_products, farthest_on_sphere, measure_extent
 
 
 class RandomGegenbauer(RandomMap):
@@ -116,11 +117,23 @@ class RandomGegenbauer(RandomMap):
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self._normalize = self.normalize
         X = self._on_sphere(X)
-        self._extent = measure_extent(X)
-        check_products(self.kernel_, self._extent)
+        extent = measure_extent(X)
+        check_products(self.kernel_, extent)
         # ⟨x, y⟩ = 1 − ‖x − y‖²/2 on the sphere.
-        lowest = 1 - min(self._extent.diameter or 1.0, 2.0) ** 2 / 2
-        self.measure_ = self.kernel_.zonal_measure(X.shape[1], lowest, n_atoms=self.n_components)
+        radius = min(extent.diameter or 1.0, 2.0)
+        self.measure_ = self.kernel_.zonal_measure(
+            X.shape[1], 1 - radius**2 / 2, n_atoms=self.n_components
+        )
+        measured, exact = self.measure_.kernel, self.kernel_.zonal_profile
+        assert exact is not None  # or there were no measure
+        reach = farthest_on_sphere(self.kernel_)
+        self._range = Range.of(
+            extent,
+            min(radius, reach),
+            reach,
+            lambda z: measured(1 - z**2 / 2),
+            lambda z: exact(1 - z**2 / 2),
+        )
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
 
@@ -178,14 +191,14 @@ class RandomGegenbauer(RandomMap):
 
     def _norms(self, X: Any) -> NDArray:
         """Norms of the rows; checked against 1 where rows are not to be scaled."""
-        norms = row_norms(X)
+        sizes = norms(X)
         if not self._normalize:
-            check_unit_rows(self, norms, "Pass normalize=True to have rows scaled to norm 1.")
-        return norms
+            check_unit_rows(self, sizes, "Pass normalize=True to have rows scaled to norm 1.")
+        return sizes
 
     def _on_sphere(self, X: Any) -> Any:
-        norms = self._norms(X)
-        return _scale(X, norms) if self._normalize else X
+        sizes = self._norms(X)
+        return _scale(X, sizes) if self._normalize else X
 
     def _columns(self, X: Any) -> NDArray:
         """The unweighted columns: 1, x and P_ℓ(⟨x, w⟩)."""
@@ -203,17 +216,19 @@ class RandomGegenbauer(RandomMap):
         return out
 
     def _map(self, X: Any) -> NDArray:
-        norms = self._norms(X)
+        sizes = self._norms(X)
         out = np.empty((X.shape[0], self._width), dtype=X.dtype)
         amplitudes = self._amplitudes.astype(X.dtype)
         for rows in row_blocks(X.shape[0], max(out.shape[1], X.shape[1]) * out.itemsize):
-            block = _scale(X[rows], norms[rows]) if self._normalize else X[rows]
+            block = _scale(X[rows], sizes[rows]) if self._normalize else X[rows]
             self._check_range(block)
             np.multiply(self._columns(block), amplitudes, out=out[rows])
         return out
 
 
-def _scale(X: Any, norms: NDArray) -> Any:
+def _scale(X: Any, sizes: NDArray) -> Any:
     """Rows divided by their norms; a row of zeros stays."""
-    inverse = np.divide(1, norms, out=np.ones_like(norms), where=norms > 0)[:, None]
+    X, exponents = tamed_rows(X)  # the inverse of a norm near the ends of floating point is not one
+    sizes = np.ldexp(sizes, -exponents)
+    inverse = np.divide(1, sizes, out=np.ones_like(sizes), where=sizes > 0)[:, None]
     return X.multiply(inverse).tocsr() if hasattr(X, "multiply") else X * inverse

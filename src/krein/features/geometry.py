@@ -12,14 +12,18 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import row_blocks
 from ..kernels import Kernel
+from ..kernels.base import Profile
 
 # The sweeps find a pair of distant rows, not always the most distant one.
 MARGIN = 1.05
 N_SWEEPS = 12
 # Far rows that later rows are compared with.
 N_EXTREMES = 4
-# Later rows may leave the ball of the fitted rows by this much before a warning.
-LEEWAY = 1.1
+# A kernel that is off by more than this share of its largest value, and by more than so many times
+# what it is off within the range of the fitted rows, is worth a warning.
+NOTICED, MORE = 0.1, 1.5
+# The error is predicted at so many distances, up to so many times the range.
+N_DISTANCES, FARTHEST = 300, 3.0
 
 
 @dataclass(frozen=True)
@@ -31,22 +35,80 @@ class Extent:
     diameter: float
     extremes: tuple[NDArray[np.floating], ...] = ()
 
+    def span(self, X: Any) -> float:
+        """The largest distance found of rows of X to fitted rows and to each other."""
+        from_center = _squared_distances(X, self.center)
+        if not len(from_center):
+            return 0.0
+        points = [*self.extremes, _row(X, int(from_center.argmax()))]
+        farthest = max(float(_squared_distances(X, point).max()) for point in points)
+        return float(np.sqrt(farthest))
+
+
+@dataclass(frozen=True)
+class Range:
+    """How far off a measure is, beyond the distances that it was made for.
+
+    Parameters
+    ----------
+    extent : Extent
+        Where the fitted rows are.
+    distances : ndarray of shape (n,)
+        Ascending.
+    errors : ndarray of shape (n,)
+        The largest error up to each distance, relative to the kernel's largest value on the fitted
+        rows.
+    radius : float
+        The distance up to which the kernel is represented.
+    """
+
+    extent: Extent
+    distances: NDArray[np.floating]
+    errors: NDArray[np.floating]
+    radius: float
+
+    @classmethod
+    def of(
+        cls, extent: Extent, radius: float, reach: float, measured: Profile, exact: Profile
+    ) -> Range:
+        """The range of a kernel, `exact` and as `measured`, functions of the distance.
+
+        Errors are predicted up to the distance `reach`, beyond which no rows are.
+        """
+        inside = np.linspace(0, radius, N_DISTANCES)
+        outside = np.linspace(radius, max(reach, radius), N_DISTANCES)
+        distances = np.concatenate([inside, outside[1:]])
+        with np.errstate(over="ignore", invalid="ignore"):
+            truth = np.asarray(exact(distances), dtype=float)
+            errors = np.abs(measured(distances) - truth)
+        size = float(np.abs(truth[: len(inside)]).max()) or 1.0
+        # Values beyond floating point are as far off as can be.
+        errors = np.nan_to_num(errors / size, nan=np.inf, posinf=np.inf)
+        return cls(extent, distances, np.maximum.accumulate(errors), radius)
+
+    @property
+    def bias(self) -> float:
+        """The relative error within the range."""
+        return float(self.errors[N_DISTANCES - 1])
+
+    def error(self, distance: float) -> float:
+        """The predicted relative error at distances up to this one."""
+        place = int(np.searchsorted(self.distances, distance))
+        return float(self.errors[min(place, len(self.errors) - 1)])
+
     def check(self, X: Any, owner: str) -> bool:
-        """Warn if rows leave the ball by more than 10 %; return whether they did."""
-        farthest = float(np.sqrt(_squared_distances(X, self.center).max(initial=0)))
-        across = max(
-            (float(np.sqrt(_squared_distances(X, row).max(initial=0))) for row in self.extremes),
-            default=0.0,
-        )
-        # Rows that are all the same reach nothing but round-off.
-        slack = 1e-6 * float(np.linalg.norm(self.center))
-        if farthest <= LEEWAY * self.reach + slack and across <= LEEWAY * self.diameter + slack:
+        """Warn if the kernel is off at the distances that rows of X have; return whether it is."""
+        distance = self.extent.span(X)
+        # Rows that are all the same are apart by nothing but round-off.
+        slack = 1e-6 * float(np.linalg.norm(self.extent.center))
+        error = self.error(distance)
+        if distance <= self.radius + slack or error <= max(NOTICED, MORE * self.bias):
             return False
         warnings.warn(
-            f"Rows lie {farthest:.4g} from the centre of the rows that {owner} was fitted on, "
-            f"which reach {self.reach:.4g} (and {across:.4g} from its farthest rows, of diameter "
-            f"{self.diameter:.4g}): the kernel is only represented there and may be far off "
-            "beyond. Refit on rows that cover the range, or pass a larger radius.",
+            f"Rows lie up to {distance:.4g} apart, from each other or from the rows that {owner} "
+            f"was fitted on, whose kernel is represented up to the distance {self.radius:.4g}: "
+            f"beyond, it is off by {100 * error:.3g} % of its largest value. Refit on rows that "
+            "cover the range, or pass a larger radius.",
             UserWarning,
             stacklevel=5,
         )
@@ -73,6 +135,11 @@ def check_products(kernel: Kernel, extent: Extent) -> None:
             f"{kernel.lowest_product:g}, but unit rows of X have the product {lowest:.4g}: it "
             "needs data without negative products, e.g. non-negative columns."
         )
+
+
+def farthest_on_sphere(kernel: Kernel) -> float:
+    """The largest distance of unit rows at which the kernel is defined."""
+    return float(np.sqrt(2 - 2 * kernel.lowest_product))
 
 
 def measure_extent(X: Any) -> Extent:

@@ -18,9 +18,10 @@ from .._hashing import as_key
 from .._threads import one_blas_thread, over_blocks
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
-from ..kernels.base import _len, _take
-from ..kernels.values import check_values
+from ..kernels.base import _len
+from ..kernels.values import BadPairError, check_values
 from .base import FeatureMap
+from .choice import Choice, choose_landmarks
 from .cores import (
     Core,
     direct_core,
@@ -30,19 +31,14 @@ from .cores import (
     squared_core,
     strips,
 )
-from .landmarks import HELD, RULES, LandmarkRule, extended, sample_size
+from .explosions import check_held_out, check_new
+from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .source import Source, kernel_values
 
 # A block of kernel values that stays in the cache between the kernel and the product.
 BLOCK_BYTES = 2 * 2**20
 # Most landmarks beyond the rank: the cost of a fit grows with their cube.
 MOST_SPARE = 300
-# Rows that `fit` holds out to see whether the map explodes on rows that it has not seen.
-N_HELD = 64
-# How far beyond the kernel's values an approximate k(x, x) may be: of training rows that `fit` held
-# out, and of new rows, which may be odd without the map's fault.
-EXPLODED = 2.0
-STRANGE = 10.0
 
 
 class Nystrom(FeatureMap):
@@ -256,42 +252,8 @@ class Nystrom(FeatureMap):
         """How many landmarks are asked for."""
         return self.n_landmarks or self.n_components + min(2 * self.n_components, MOST_SPARE)
 
-    def _choose(
-        self, source: Source, wanted: int, key: int
-    ) -> tuple[Source, NDArray[np.intp], bool]:
-        """The landmarks' indices, in a source that contains them, and whether that is the data."""
-        given: Any = self.landmarks
-        if isinstance(given, str):
-            given = RULES[given]()
-        if isinstance(given, LandmarkRule):
-            chosen = given.choose(source, min(wanted, len(source)), source.draws(key))
-            return source, chosen, True
-        if callable(given):
-            given = given(source.X, wanted)
-        if getattr(given, "ndim", 1) == 1 and all(isinstance(i, Integral | np.bool) for i in given):
-            return source, self._check_indices(given, len(source)), True
-        if source.precomputed:
-            raise ValueError("landmarks of a precomputed kernel are indices, got objects.")
-        objects = source.kernel._check_data(given)
-        widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
-        if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
-            raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
-        joined = _join(objects, source.X)
-        return Source(source.kernel, joined, self.n_jobs), np.arange(_len(objects)), False
-
-    def _check_indices(self, given: Any, n: int) -> NDArray[np.intp]:
-        if any(isinstance(i, bool | np.bool) for i in given):
-            raise ValueError(
-                "landmarks is a boolean mask: pass indices instead, np.flatnonzero(mask)."
-            )
-        indices = np.asarray(given, dtype=np.intp)
-        if not len(indices) or indices.min() < 0 or indices.max() >= n:
-            raise ValueError(
-                f"landmarks given as indices must be at least one of 0 … {n - 1}, got {indices!r}."
-            )
-        if len(np.unique(indices)) < len(indices):
-            raise ValueError("landmarks given as indices must be distinct: an index is repeated.")
-        return indices
+    def _choose(self, source: Source, wanted: int, key: int) -> Choice:
+        return choose_landmarks(self.landmarks, source, wanted, key)
 
     def _sample(self, source: Source, indices: NDArray[np.intp], key: int) -> NDArray[np.intp]:
         """The rows on which the core is fitted, landmarks first."""
@@ -314,59 +276,23 @@ class Nystrom(FeatureMap):
     def _check_held_out(
         self, source: Source, indices: NDArray, sample: NDArray, core: Core, key: int
     ) -> float:
-        """Warn if the map explodes on rows outside the sample; return the largest |k| seen."""
-        held = source.draws(key).others(sample, N_HELD, HELD)
-        rows = held if len(held) else indices[:N_HELD]
-        left = source.values(rows, indices)
-        right = left if source.is_symmetric else source.turned(rows, indices)
-        largest = max(float(np.abs(values).max()) for values in (left, right))
-        largest = max(largest, float(np.abs(source.diagonal(rows)).max()))
-        own = np.abs(np.einsum("ij,ij->i", left @ core.left, right @ core.right))
-        if len(held) and own.max() > EXPLODED * largest:
-            warnings.warn(
-                f"{type(self).__name__} explodes on rows that it has not seen: its approximate "
-                f"k(x, x) of row {held[own.argmax()]} is {own.max():.3g}, where values of the "
-                f"kernel are at most {largest:.3g}. Use more landmarks than components "
-                f"(there are {len(indices)} landmarks, n_components={self.n_components}) and "
-                "landmarks='two-round', or a smaller n_components.",
-                UserWarning,
-                stacklevel=5,
-            )
-        return largest
+        return check_held_out(self, source, indices, sample, core, key)
 
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
         own = np.zeros(_len(X))
-        Z = self._project(X, self._left, lambda rows: self._values(X[rows], dual=False), own)
-        self._check_new(X, own)
-        return Z
-
-    def _check_new(self, X: Any, own: NDArray[np.floating]) -> None:
-        """Warn, once, if the approximate k(x, x) is far beyond the kernel's values."""
+        Z = self._project(X, self._left, lambda rows: self._values(X, rows, dual=False), own)
         m, rank = self._left.shape
-        if m <= rank:  # a map without landmarks to spare; `fit` has judged it
-            return
-        far = np.flatnonzero(own > STRANGE * self._largest)
-        if len(far) and not self._precomputed:
-            truth = np.abs(self.kernel_.diag(_take(X, far)))
-            far = far[own[far] > STRANGE * np.maximum(truth, self._largest)]
-        if len(far):
-            worst = int(far[own[far].argmax()])
-            warnings.warn(
-                f"{len(far)} of {len(own)} rows are unlike the training rows, and the features of "
-                f"such a row explode: the approximate k(x, x) of row {worst} is {own[worst]:.3g}, "
-                f"where values of the kernel are at most {self._largest:.3g}. Predictions there "
-                "are extrapolations; fit on data that contain such rows.",
-                UserWarning,
-                stacklevel=4,
-            )
-            self._largest = np.inf
+        if m > rank:  # of a map without landmarks to spare `fit` has judged
+            diagonal = None if self._precomputed else self.kernel_.diag
+            self._largest = check_new(X, own, self._largest, diagonal)
+        return Z
 
     def _map_dual(self, X: Any) -> NDArray:
         if hasattr(self, "form_"):
             return super()._map_dual(X)
-        return self._project(X, self._right, lambda rows: self._values(X[rows], dual=True))
+        return self._project(X, self._right, lambda rows: self._values(X, rows, dual=True))
 
     def _project(
         self,
@@ -379,7 +305,7 @@ class Nystrom(FeatureMap):
 
         If the map has a form, `own` is filled with the approximate |k(x, x)|.
         """
-        dtype = X.dtype if getattr(X, "dtype", None) == np.float32 else np.dtype(np.float64)
+        dtype = feature_dtype(X)
         out = np.empty((_len(X), matrix.shape[1]), dtype=dtype)
         matrix = matrix.astype(dtype)
         parts = strips(matrix)
@@ -391,26 +317,40 @@ class Nystrom(FeatureMap):
             if signs is not None and own is not None:
                 own[rows] = np.abs(np.square(out[rows]) @ signs)
 
-        blocks = row_blocks(len(out), len(matrix) * dtype.itemsize, BLOCK_BYTES)
-        if hasattr(X, "shape") and self.kernel_.takes_vectors:
-            over_blocks(lambda rows: multiply(values(rows), rows), blocks)
-        else:
-            # Functions of the user's are not called from threads; processes are in `_values`. The
-            # products are small, and threads of BLAS that wait for more would slow the function.
-            for rows in row_blocks(len(out), len(matrix) * dtype.itemsize):
-                block = values(rows)
-                with one_blas_thread():
-                    multiply(block, rows)
+        self._over_blocks(X, values, multiply, len(matrix) * dtype.itemsize)
         return out
 
-    def _values(self, X: Any, dual: bool) -> NDArray:
+    def _over_blocks(
+        self,
+        X: Any,
+        values: Callable[[slice], NDArray],
+        work: Callable[[NDArray, slice], None],
+        bytes_per_row: int,
+    ) -> None:
+        """Call `work` on the values of all row blocks, in threads where the data are vectors."""
+        if hasattr(X, "shape") and self.kernel_.takes_vectors:
+            blocks = row_blocks(_len(X), bytes_per_row, BLOCK_BYTES)
+            return over_blocks(lambda rows: work(values(rows), rows), blocks)
+        # Functions of the user's are not called from threads; processes are in `kernel_values`. The
+        # products are small, and threads of BLAS that wait for more would slow the function.
+        for rows in row_blocks(_len(X), bytes_per_row):
+            block = values(rows)
+            with one_blas_thread():
+                work(block, rows)
+
+    def _values(self, X: Any, rows: slice, dual: bool) -> NDArray:
         """Values of some rows against the landmarks, as first or second argument."""
         if self._precomputed:
-            return X
+            return X[rows]
         kernel = self.kernel_.T if dual else self.kernel_
+        places = self.component_indices_
+        pairs = range(_len(X))[rows], range(len(self._left)) if places is None else places
         if kernel.takes_vectors:
-            return check_values(kernel, kernel._block(X, self.landmarks_))
-        return kernel_values(kernel, X, self.landmarks_, self.n_jobs)
+            return check_values(kernel, kernel._block(X[rows], self.landmarks_), *pairs)
+        try:
+            return kernel_values(kernel, X[rows], self.landmarks_, self.n_jobs)
+        except BadPairError as bad:
+            raise bad.among(*pairs) from None
 
     @property
     def _n_features_out(self) -> int:
@@ -469,12 +409,6 @@ class Nystrom(FeatureMap):
         return tags
 
 
-def _join(first: Any, second: Any) -> Any:
-    """One collection of objects after the other."""
-    if not hasattr(first, "shape"):
-        return [*first, *second]
-    if hasattr(first, "tocsr") or hasattr(second, "tocsr"):
-        from scipy import sparse
-
-        return sparse.vstack([first, second]).tocsr()
-    return np.concatenate([first, second])
+def feature_dtype(X: Any) -> np.dtype:
+    """float32 for rows of float32, else float64."""
+    return X.dtype if getattr(X, "dtype", None) == np.float32 else np.dtype(np.float64)

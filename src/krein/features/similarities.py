@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..kernels import Kernel
+from ..kernels.base import _len
+from ..kernels.values import warn_uninformative
 from .cores import Core
 from .landmarks import LandmarkRule
-from .nystrom import Nystrom
+from .nystrom import Nystrom, feature_dtype
 from .source import Source
 
 
@@ -86,8 +88,32 @@ class SimilarityFeatures(Nystrom):
         spread = 1.0
         if self.scale:
             # Over the landmarks only: m² values, where all rows would double the cost of a fit.
-            spread = float(np.sqrt(source.values(indices, indices).var(axis=0).sum())) or 1.0
+            values = source.values(indices, indices)
+            warn_uninformative(self.kernel_, values)
+            with np.errstate(over="ignore"):
+                spread = float(np.sqrt(values.var(axis=0).sum())) or 1.0
+            if not np.isfinite(spread):
+                raise ValueError(
+                    f"SimilarityFeatures(scale=True) cannot scale values of {self.kernel_!r} as "
+                    f"large as {np.abs(values).max():.3g}: scale the data or the kernel first."
+                )
         return Core(np.eye(m) / spread, np.eye(m) / spread, np.ones(m))
+
+    def _project(
+        self,
+        X: Any,
+        matrix: NDArray,
+        values: Callable[[slice], NDArray],
+        own: NDArray[np.floating] | None = None,
+    ) -> NDArray:
+        """The values times the scale: a product with the identity would cost more."""
+        out = np.empty((_len(X), len(matrix)), dtype=feature_dtype(X))
+
+        def fill(block: NDArray, rows: slice) -> None:
+            np.multiply(block, matrix[0, 0], out=out[rows], casting="same_kind")
+
+        self._over_blocks(X, values, fill, len(matrix) * out.itemsize)
+        return out
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """The kernel of these features is what they give: ``k(X, Z) k(Z, Y)``."""

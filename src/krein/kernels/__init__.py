@@ -2,7 +2,7 @@
 
 from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Transposed
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
-from .base import Kernel, NoMeasureError
+from .base import Kernel, NoMeasureError, UnresolvedError
 from .custom import Custom, FromMeasure, Pairwise, Precomputed
 from .dot import (
     ArcCosine,
@@ -74,4 +74,5 @@ __all__ = [
     "ThinPlateSpline",
     "Transposed",
     "Tversky",
+    "UnresolvedError",
 ]

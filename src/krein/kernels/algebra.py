@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._validation import check_finite
-from ..measures import Measure, Part, Sphere
+from ..measures import GegenbauerMeasure, Measure, Part, Sphere
 from .base import Kernel, Profile, _len
 
 
@@ -78,6 +78,11 @@ class _Pair(Kernel):
     @property
     def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return self.left.mirrors and self.right.mirrors
+
+    @property
+    def antipodal_exponent(self) -> float | None:  # type: ignore[override]  # a property here, a constant there
+        sides = (self.left.antipodal_exponent, self.right.antipodal_exponent)
+        return min((side for side in sides if side is not None), default=None)
 
     @property
     def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
@@ -179,6 +184,10 @@ class _Wrapper(Kernel):
         return self.kernel.mirrors
 
     @property
+    def antipodal_exponent(self) -> float | None:  # type: ignore[override]  # a property here, a constant there
+        return self.kernel.antipodal_exponent
+
+    @property
     def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
         return self.kernel.lowest_product
 
@@ -193,44 +202,52 @@ class _Wrapper(Kernel):
 
 
 class Scaled(_Wrapper):
-    """``k(x, y) = factor · kernel(x, y)``, of either sign."""
+    """``k(x, y) = factor · kernel(x, y)``, of either sign; the measure is that of `kernel`, scaled.
+
+    ``1.0 * kernel`` does and refuses whatever `kernel` does and refuses.
+    """
 
     def __init__(self, factor: float, kernel: Kernel):
         self.factor = factor
         self.kernel = kernel
 
+    @property
+    def _by(self) -> float:
+        return check_finite(self, "factor", self.factor)
+
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return check_finite(self, "factor", self.factor) * self.kernel._block(X, Y)
+        return self._by * self.kernel._block(X, Y)
 
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        return check_finite(self, "factor", self.factor) * self.kernel._rows(X, rows, Y)
+        return self._by * self.kernel._rows(X, rows, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
         return check_finite(self, "factor", self.factor) * self.kernel._where(X, Y, wanted)
 
     def _diagonal(self, X: Any) -> NDArray:
-        return check_finite(self, "factor", self.factor) * self.kernel._diagonal(X)
+        return self._by * self.kernel._diagonal(X)
 
     @property
     def radial_profile(self) -> Profile | None:
-        profile = self.kernel.radial_profile
-        return (
-            None
-            if profile is None
-            else lambda z: check_finite(self, "factor", self.factor) * profile(z)
-        )
+        return self._times(self.kernel.radial_profile)
 
     @property
     def zonal_profile(self) -> Profile | None:
-        profile = self.kernel.zonal_profile
-        return (
-            None
-            if profile is None
-            else lambda u: check_finite(self, "factor", self.factor) * profile(u)
-        )
+        return self._times(self.kernel.zonal_profile)
+
+    def _times(self, profile: Profile | None) -> Profile | None:
+        return None if profile is None else lambda values: self._by * profile(values)
 
     def _closed_form(self, dim: int) -> Measure:
-        return self.kernel._closed_form(dim) * check_finite(self, "factor", self.factor)
+        return self.kernel._closed_form(dim) * self._by
+
+    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
+        return self.kernel.measure(dim, radius, **options) * self._by
+
+    def zonal_measure(
+        self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
+    ) -> GegenbauerMeasure:
+        return self.kernel.zonal_measure(dim, lowest, n_atoms=n_atoms) * self._by
 
 
 class _Involution(_Wrapper):
@@ -241,6 +258,15 @@ class _Involution(_Wrapper):
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         raise TypeError("A combination is needed.")
+
+    def _of_measure(self, measure: Measure) -> Measure:
+        raise TypeError("A measure is needed.")
+
+    def _closed_form(self, dim: int) -> Measure:
+        return self._of_measure(self.kernel._closed_form(dim))
+
+    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
+        return self._of_measure(self.kernel.measure(dim, radius, **options))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         if Y is None:
@@ -283,8 +309,8 @@ class Transposed(_Involution):
     def _combine(self, straight: Any, turned: Any) -> Any:
         return turned
 
-    def _closed_form(self, dim: int) -> Measure:
-        return self.kernel._closed_form(dim).conj()
+    def _of_measure(self, measure: Measure) -> Measure:
+        return measure.conj()
 
 
 class SymmetricPart(_Involution):
@@ -295,8 +321,8 @@ class SymmetricPart(_Involution):
     def _combine(self, straight: Any, turned: Any) -> Any:
         return (straight + turned) / 2
 
-    def _closed_form(self, dim: int) -> Measure:
-        return self.kernel._closed_form(dim).even(1.0)
+    def _of_measure(self, measure: Measure) -> Measure:
+        return measure.even(1.0)
 
 
 class SkewPart(_Involution):
@@ -305,8 +331,8 @@ class SkewPart(_Involution):
     def _combine(self, straight: Any, turned: Any) -> Any:
         return (straight - turned) / 2
 
-    def _closed_form(self, dim: int) -> Measure:
-        return self.kernel._closed_form(dim).even(-1.0)
+    def _of_measure(self, measure: Measure) -> Measure:
+        return measure.even(-1.0)
 
 
 def as_kernel(value: Any) -> Kernel:

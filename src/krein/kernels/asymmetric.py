@@ -6,17 +6,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import euclidean_distances
+from scipy import sparse
 
 from .._validation import check_positive, check_vector
-from ..measures import Measure, Normal, Part, Ridge
+from ..measures import InfiniteMassError, Measure, Normal, Part, Ridge
+from ._distances import centred, distances, in_units, norms
 from .base import Kernel, _len
 
 
 def _growth(sigma: float, beta: NDArray) -> float:
     """``e^{σ²‖β‖²/2}``; infinite beyond what floating point holds, which the measure refuses."""
     with np.errstate(over="ignore"):
-        return float(np.exp(sigma**2 * (beta @ beta) / 2))
+        return float(np.exp(np.square(sigma * np.linalg.norm(beta)) / 2))
+
+
+def _stretched(sigma: float, beta: NDArray) -> NDArray[np.floating]:
+    """``σ²β``."""
+    with np.errstate(over="ignore"):
+        return sigma * (sigma * beta)
 
 
 class _Directed(Kernel):
@@ -27,15 +34,27 @@ class _Directed(Kernel):
     sigma: float
 
     def _projections(self, X: Any, Y: Any, vector: NDArray) -> NDArray:
+        X, Y = centred(X, Y)
         vector = vector.astype(X.dtype)
         return np.subtract.outer(X @ vector, Y @ vector)
 
-    def _exponent(self, X: Any, Y: Any) -> NDArray:
-        sigma = check_positive(self, "sigma", self.sigma)
-        return euclidean_distances(X, Y, squared=True) * (-0.5 / sigma**2)
+    def _exponent(self, z: NDArray) -> NDArray:
+        """``−z² / 2σ²``."""
+        with np.errstate(over="ignore"):
+            return -0.5 * np.square(in_units(z, check_positive(self, "sigma", self.sigma)))
+
+    def _slope(self, X: Any, Y: Any, beta: NDArray) -> NDArray:
+        """``β·Δ``, finite: where it is not, ‖Δ‖² is far beyond floating point and the kernel 0."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.nan_to_num(self._projections(X, Y, beta), nan=0.0)
 
     def _ridge(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
         law = Normal(dim, 1 / check_positive(self, "sigma", self.sigma))
+        if not np.all(np.isfinite(direction)):
+            raise InfiniteMassError(
+                f"The measure of {self!r} has a mass beyond what floating point holds: use a "
+                "narrower kernel or krein.Nystrom."
+            )
         if not np.any(direction):
             return Measure([Part(law, float(np.real(sum(terms.values()))))])
         return Measure([Part(law, 1.0, Ridge(direction, tuple(terms.items())))])
@@ -57,17 +76,22 @@ class ShiftGaussian(_Directed):
         self.shift = shift
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        # ‖Δ + r‖² = ‖Δ‖² + 2 r·Δ + ‖r‖², which serves sparse rows too.
-        sigma = check_positive(self, "sigma", self.sigma)
         r = check_vector(self, "shift", self.shift, X.shape[1])
-        square = euclidean_distances(X, Y, squared=True)
-        square += 2 * self._projections(X, Y, r) + float(r @ r)
-        return np.exp(np.maximum(square, 0) * (-0.5 / sigma**2))
+        if not (sparse.issparse(X) or sparse.issparse(Y)):
+            return np.exp(self._exponent(distances(X + r.astype(X.dtype), Y)))
+        # ‖Δ + r‖² = ‖Δ‖² + 2 r·Δ + ‖r‖², which leaves sparse rows sparse; all of it over σ².
+        sigma = check_positive(self, "sigma", self.sigma)
+        with np.errstate(over="ignore", invalid="ignore"):
+            square = np.square(in_units(distances(X, Y), sigma))
+            square += 2 * in_units(self._projections(X, Y, r / sigma), sigma)
+            square += np.square(norms(r[None]) / sigma)
+        # Infinite less infinite is where ‖Δ‖² is beyond floating point.
+        square = np.where(np.isnan(square), np.inf, np.maximum(square, 0))
+        return np.exp(-0.5 * square)
 
     def _diagonal(self, X: Any) -> NDArray:
-        sigma = check_positive(self, "sigma", self.sigma)
         r = check_vector(self, "shift", self.shift, X.shape[1])
-        return np.full(_len(X), np.exp(-0.5 * float(r @ r) / sigma**2))
+        return np.full(_len(X), np.exp(self._exponent(norms(r[None]))[0]))
 
     def _closed_form(self, dim: int) -> Measure:
         return self._ridge(dim, check_vector(self, "shift", self.shift, dim), {1: 1.0})
@@ -90,7 +114,7 @@ class SinhGaussian(_Directed):
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         beta = check_vector(self, "beta", self.beta, X.shape[1])
-        exponent, slope = self._exponent(X, Y), self._projections(X, Y, beta)
+        exponent, slope = self._exponent(distances(X, Y)), self._slope(X, Y, beta)
         # One exponent for each half of the sinh: e^{β·Δ} alone overflows where the kernel is 0.
         return np.exp(exponent) + (np.exp(exponent + slope) - np.exp(exponent - slope)) / 2
 
@@ -102,7 +126,7 @@ class SinhGaussian(_Directed):
         beta = check_vector(self, "beta", self.beta, dim)
         size = _growth(sigma, beta)
         # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω), written in exponentials.
-        return self._ridge(dim, sigma**2 * beta, {0: 1.0, 1: -size / 2, -1: size / 2})
+        return self._ridge(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
 
 
 class CoshGaussian(_Directed):
@@ -125,7 +149,7 @@ class CoshGaussian(_Directed):
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         beta = check_vector(self, "beta", self.beta, X.shape[1])
-        return np.exp(self._exponent(X, Y) + self._projections(X, Y, beta))
+        return np.exp(self._exponent(distances(X, Y)) + self._slope(X, Y, beta))
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.ones(_len(X))
@@ -134,4 +158,4 @@ class CoshGaussian(_Directed):
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
         size = _growth(sigma, beta)
-        return self._ridge(dim, sigma**2 * beta, {-1: size})
+        return self._ridge(dim, _stretched(sigma, beta), {-1: size})

@@ -6,7 +6,7 @@ A kernel is an estimator-like object: it is cloned, printed, compared and grid-s
 
 from __future__ import annotations
 
-import numbers
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_array
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._validation import check_choice, check_positive, check_unit_rows
+from .._validation import NestedParameters, check_choice, check_positive, check_unit_rows
 from ..measures import (
     GegenbauerMeasure,
     InfiniteMassError,
@@ -29,7 +27,9 @@ from ..measures import (
     zero_extension,
     zonal_measure,
 )
-from .values import BadPairError
+from ._arithmetic import Arithmetic
+from ._distances import distances, norms, products
+from .errors import BadPairError
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -44,7 +44,18 @@ class NoMeasureError(ValueError):
     """The kernel has no spectral measure."""
 
 
-class Kernel(BaseEstimator, ABC):
+class UnresolvedError(ValueError):
+    """A kernel was evaluated for new rows while one of its parameters waits for data."""
+
+    def __init__(self, kernel: Kernel):
+        super().__init__(
+            f"{one_line(kernel)} takes a parameter from data (gamma='median'), and new rows must "
+            "not change it: call kernel.resolved(X_train), which returns the kernel with the "
+            "number, or fit a map or a learner, whose kernel_ has it; or give gamma a number."
+        )
+
+
+class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     """A similarity k(x, y), symmetric or not, definite or not.
 
     Subclasses define `_block` and, where the formula allows, `_diagonal`; kernels with a spectrum
@@ -149,7 +160,15 @@ class Kernel(BaseEstimator, ABC):
         -------
         ndarray of shape (n, m)
             float32 if both inputs are, else float64.
+
+        Raises
+        ------
+        UnresolvedError
+            If a parameter is to be taken from data and Y is given; see `resolved`.
         """
+        kernel = self._settled(X, Y)
+        if kernel is not self:
+            return kernel(X)
         left, right = self._check_pair(X, Y)
         n, m = _len(left), _len(right)
         dtype = _common_dtype(left, right)
@@ -161,16 +180,72 @@ class Kernel(BaseEstimator, ABC):
                 out[rows, rows.start :] = self._rows(left, rows, left[rows.start :])
                 out[rows.stop :, rows] = out[rows, rows.stop :].T
             else:
-                out[rows] = self._rows(left, rows, right)
+                block = self._rows(left, rows, right)
+                with np.errstate(over="ignore"):  # of float32
+                    out[rows] = block
         if Y is None and n and self.fills_diagonal:
             # Distances computed from products are off by round-off at x = y; the diagonal is not.
-            np.fill_diagonal(out, self._diagonal(left))
+            with np.errstate(over="ignore"):  # of float32
+                np.fill_diagonal(out, self._diagonal(left))
         return out
 
     def diag(self, X: Any) -> NDArray:
         """k(x, x) for the rows of X, without the matrix."""
+        if not self.is_resolved:
+            raise UnresolvedError(self)
         X = self._check_data(X)
-        return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
+        with np.errstate(over="ignore"):
+            return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
+
+    # --- parameters that wait for data ----------------------------------------------------------
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether all parameters are known; False while one, such as a rate, waits for data."""
+        return all(part.is_resolved for part in kernel_parameters(self).values())
+
+    @property
+    def is_pairwise(self) -> bool:
+        """Whether the data are a square matrix with one row and one column per object."""
+        return any(part.is_pairwise for part in kernel_parameters(self).values())
+
+    def resolved(self, X: Any) -> Kernel:
+        """The kernel with numbers in place of all parameters that are to be taken from data.
+
+        ``Similarity(distance)`` has the rate ``gamma="median"``; in the kernel that `resolved`
+        returns it is one over the median distance of up to 100 objects of X, which are drawn by
+        their content. Sums, products, multiples, transposes and parts of kernels resolve the
+        kernels that they are made of. Whatever is fitted on X resolves its kernel on X.
+
+        Parameters
+        ----------
+        X : the data, as in a call of the kernel
+
+        Returns
+        -------
+        Kernel
+            The kernel itself if no parameter waits for data.
+
+        Examples
+        --------
+        >>> from krein.kernels import EditDistance, Similarity
+        >>> Similarity(EditDistance()).resolved(["cat", "cats", "at", "dog"]).gamma
+        0.4
+        """
+        return self if self.is_resolved else self._resolved(self._check_data(X))
+
+    def _resolved(self, X: Any) -> Kernel:
+        """A copy in which each kernel among the parameters is resolved on X, which is validated."""
+        found = copy.copy(self)
+        for name, part in kernel_parameters(self).items():
+            setattr(found, name, part if part.is_resolved else part._resolved(X))
+        return found
+
+    def _settled(self, X: Any, Y: Any = None) -> Kernel:
+        """The kernel that a call evaluates: resolved on X where X is all data that there are."""
+        if self.is_resolved or Y is None:
+            return self.resolved(X)
+        raise UnresolvedError(self)
 
     # --- spectrum -------------------------------------------------------------------------------
 
@@ -223,7 +298,7 @@ class Kernel(BaseEstimator, ABC):
         check_choice(self, "extension", extension, ("domain", "zero"))
         if self.has_closed_form:
             return self._closed_form(dim)
-        profile = self.radial_profile
+        profile = _quiet(self.radial_profile)
         if profile is None:
             raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
         if radius is None:
@@ -262,7 +337,7 @@ class Kernel(BaseEstimator, ABC):
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
     ) -> GegenbauerMeasure:
         """The measure of the kernel on the unit sphere, right for products in [lowest, 1]."""
-        profile = self.zonal_profile
+        profile = _quiet(self.zonal_profile)
         if profile is None:
             raise NoMeasureError(
                 f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
@@ -275,62 +350,6 @@ class Kernel(BaseEstimator, ABC):
     def _infinite_cause(self, radius: float) -> str:
         return f"{self!r} has a jump, kink or singularity on [0, {radius:.4g}]."
 
-    # --- algebra --------------------------------------------------------------------------------
-
-    def __add__(self, other: Any) -> Kernel:
-        from .algebra import Sum, as_kernel
-
-        return Sum(self, as_kernel(other))
-
-    def __radd__(self, other: Any) -> Kernel:
-        from .algebra import Sum, as_kernel
-
-        return Sum(as_kernel(other), self)
-
-    def __mul__(self, other: Any) -> Kernel:
-        from .algebra import Product, Scaled, as_kernel
-
-        if isinstance(other, numbers.Real):
-            return Scaled(float(other), self)
-        return Product(self, as_kernel(other))
-
-    __rmul__ = __mul__
-
-    def __neg__(self) -> Kernel:
-        return self * -1.0
-
-    def __sub__(self, other: Any) -> Kernel:
-        return self + (-other)
-
-    def __rsub__(self, other: Any) -> Kernel:
-        return other + (-self)
-
-    def __truediv__(self, other: Any) -> Kernel:
-        if not isinstance(other, numbers.Real):
-            return NotImplemented
-        return self * (1 / float(other))
-
-    @property
-    def T(self) -> Kernel:
-        """The transposed kernel k(y, x)."""
-        from .algebra import Transposed
-
-        return self if self.is_symmetric else Transposed(self)
-
-    @property
-    def symmetric_part(self) -> Kernel:
-        """(k + kᵀ)/2."""
-        from .algebra import SymmetricPart
-
-        return self if self.is_symmetric else SymmetricPart(self)
-
-    @property
-    def skew_part(self) -> Kernel:
-        """(k − kᵀ)/2."""
-        from .algebra import SkewPart
-
-        return self * 0.0 if self.is_symmetric else SkewPart(self)
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel) or type(self) is not type(other):
             return NotImplemented
@@ -340,8 +359,6 @@ class Kernel(BaseEstimator, ABC):
     def __hash__(self) -> int:
         # Parameters may change, the type does not; scikit-learn looks callables up in sets.
         return hash(type(self))
-
-    __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
 
 
 class Radial(Kernel):
@@ -356,7 +373,8 @@ class Radial(Kernel):
         return self._profile
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._profile(euclidean_distances(*centred(X, Y)))
+        with np.errstate(over="ignore"):  # of a distance in units of a tiny width
+            return self._profile(distances(X, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.repeat(self._profile(np.zeros(1)), _len(X))
@@ -384,10 +402,12 @@ class DotProduct(Kernel):
         return self._profile
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._profile(safe_sparse_dot(X, Y.T, dense_output=True))
+        with np.errstate(over="ignore"):
+            return self._profile(products(X, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
-        return self._profile(row_norms(X, squared=True))
+        with np.errstate(over="ignore"):
+            return self._profile(np.square(norms(X)))
 
     def _infinite_cause(self, radius: float) -> str:
         return (
@@ -396,18 +416,25 @@ class DotProduct(Kernel):
         )
 
 
-def centred(X: Any, Y: Any) -> tuple[Any, Any]:
-    """Dense X and Y less the mean of Y: squares of distances are differences of squared norms, and
-    rows far from the origin would leave few digits of them."""
-    if sparse.issparse(X) or sparse.issparse(Y):
-        return X, Y
-    center = Y.mean(axis=0)
-    return X - center, Y - center
-
-
 def check_sphere(kernel: Kernel, X: Any) -> None:
     """Raise unless all rows of X are unit rows."""
-    check_unit_rows(kernel, row_norms(X), UNIT_CURE)
+    check_unit_rows(kernel, norms(X), UNIT_CURE)
+
+
+def _quiet(profile: Profile | None) -> Profile | None:
+    """The profile, which may be infinite without a word: whoever takes its values looks at them."""
+    return None if profile is None else np.errstate(over="ignore")(profile)
+
+
+def one_line(kernel: Kernel) -> str:
+    """The repr of a kernel without the line breaks that long ones have."""
+    return " ".join(repr(kernel).split())
+
+
+def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:
+    """The parameters of a kernel that are kernels themselves, by name."""
+    found = kernel.get_params(deep=False)
+    return {name: value for name, value in found.items() if isinstance(value, Kernel)}
 
 
 def _len(X: Any) -> int:

@@ -125,6 +125,8 @@ class Precomputed(Kernel):
     def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
         return bool(self.symmetric)
 
+    is_pairwise = True
+
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         return self._check_pair(X, Y)[0]
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._validation import check_choice, check_degree, check_finite
+from ._distances import enlarged, norms, tamed_rows
 from .base import DotProduct
 
 
@@ -107,16 +108,20 @@ class _Homogeneous(DotProduct):
         raise TypeError("A profile of the cosine is needed.")
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        norms = np.outer(row_norms(X), row_norms(Y))
-        products = safe_sparse_dot(X, Y.T, dense_output=True)
+        (X, left), (Y, right) = tamed_rows(X), tamed_rows(Y)
+        sizes = np.outer(row_norms(X), row_norms(Y))
         # A zero row has no direction; its cosine is taken as 0, its kernel of power 1 is 0.
-        cosines = products / np.where(norms > 0, norms, 1)
-        return norms**self._power * self._profile(np.clip(cosines, -1, 1))
+        cosines = safe_sparse_dot(X, Y.T, dense_output=True) / np.where(sizes > 0, sizes, 1)
+        shape = self._profile(np.clip(cosines, -1, 1))
+        if self._power == 0:
+            return shape
+        # A product with a size that is infinite would be NaN where the profile is zero.
+        return enlarged(enlarged(sizes * shape, left[:, None]), right)
 
     def _diagonal(self, X: Any) -> NDArray:
-        norms = row_norms(X)
-        cosines = (norms > 0).astype(norms.dtype)
-        return norms ** (2 * self._power) * self._profile(cosines)
+        sizes = norms(X)
+        with np.errstate(over="ignore"):
+            return sizes ** (2 * self._power) * self._profile((sizes > 0).astype(sizes.dtype))
 
 
 def _arc(order: int, u: NDArray) -> NDArray:

@@ -6,14 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.extmath import row_norms
 
 from .._validation import check_degree, check_positive
 from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
 from ..measures.laws import matern_profile
+from ._distances import centred, city_distances, in_units, largest
 from ._exp import exp_in_place
-from .base import Kernel, Profile, Radial, _len, centred, check_sphere
+from .base import Kernel, Profile, Radial, _len, check_sphere
+
+# Rows of up to this many bandwidths have squares that are finite.
+TAMEST = 1e140
 
 
 class Gaussian(Radial):
@@ -40,18 +43,18 @@ class Gaussian(Radial):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        return np.exp(-0.5 * np.square(z / check_positive(self, "sigma", self.sigma)))
+        return np.exp(-0.5 * np.square(in_units(z, check_positive(self, "sigma", self.sigma))))
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        scale = 0.5 / check_positive(self, "sigma", self.sigma) ** 2
+        sigma = check_positive(self, "sigma", self.sigma)
+        if not all(isinstance(A, np.ndarray) and A.dtype == np.float64 for A in (X, Y)):
+            return super()._block(X, Y)
         X, Y = centred(X, Y)
-        if all(isinstance(A, np.ndarray) and A.dtype == np.float64 for A in (X, Y)):
-            norms = (scale * row_norms(A, squared=True) for A in (X, Y))
-            return exp_in_place(X @ (2 * scale * Y).T, *norms)
-        # The square of the distance is what is computed: no root, and one array throughout.
-        square = euclidean_distances(X, Y, squared=True)
-        square *= -scale
-        return np.exp(square, out=square)
+        if sigma > TAMEST or max(largest(X), largest(Y), 1.0) > TAMEST * min(sigma, 1.0):
+            return super()._block(X, Y)
+        scale = 0.5 / sigma**2
+        halves = (scale * row_norms(A, squared=True) for A in (X, Y))
+        return exp_in_place(X @ (2 * scale * Y).T, *halves)
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Normal(dim, 1 / check_positive(self, "sigma", self.sigma)))])
@@ -87,8 +90,7 @@ class GaussianCombination(Radial):
         ]
 
     def _profile(self, z: NDArray) -> NDArray:
-        square = -0.5 * np.square(z)
-        return sum(a * np.exp(square / s**2) for a, s in self._terms())
+        return sum(a * np.exp(-0.5 * np.square(in_units(z, s))) for a, s in self._terms())
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Normal(dim, 1 / s), a) for a, s in self._terms()])
@@ -138,7 +140,7 @@ class Matern(Radial):
 
     def _profile(self, z: NDArray) -> NDArray:
         sigma, nu = check_positive(self, "sigma", self.sigma), check_positive(self, "nu", self.nu)
-        return matern_profile(np.asarray(z) / sigma, nu)
+        return matern_profile(in_units(z, sigma), nu)
 
     def _closed_form(self, dim: int) -> Measure:
         sigma, nu = check_positive(self, "sigma", self.sigma), check_positive(self, "nu", self.nu)
@@ -160,7 +162,7 @@ class Cauchy(Radial):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        return 1 / (1 + np.square(z / check_positive(self, "sigma", self.sigma)))
+        return 1 / (1 + np.square(in_units(z, check_positive(self, "sigma", self.sigma))))
 
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
@@ -174,7 +176,8 @@ class _L1(Kernel):
         raise TypeError("A profile is needed.")
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._profile(manhattan_distances(X, Y))
+        with np.errstate(over="ignore"):
+            return self._profile(city_distances(X, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.repeat(self._profile(np.zeros(1)), _len(X))
@@ -198,7 +201,7 @@ class Laplacian(_L1):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        return np.exp(-z / check_positive(self, "sigma", self.sigma))
+        return np.exp(-in_units(z, check_positive(self, "sigma", self.sigma)))
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(ProductCauchy(dim, 1 / check_positive(self, "sigma", self.sigma)))])
@@ -238,7 +241,9 @@ class Epanechnikov(Radial):
         self.degree = degree
 
     def _profile(self, z: NDArray) -> NDArray:
-        inside = np.maximum(1 - np.square(z / check_positive(self, "sigma", self.sigma)), 0)
+        inside = np.maximum(
+            1 - np.square(in_units(z, check_positive(self, "sigma", self.sigma))), 0
+        )
         return inside ** check_positive(self, "degree", self.degree)
 
 
@@ -259,7 +264,9 @@ class Multiquadric(Radial):
 
     def _profile(self, z: NDArray) -> NDArray:
         offset = check_positive(self, "c", self.c)
-        return np.sqrt(np.square(z / check_positive(self, "sigma", self.sigma)) + offset**2)
+        return np.hypot(in_units(z, check_positive(self, "sigma", self.sigma)), offset).astype(
+            z.dtype
+        )
 
 
 class ThinPlateSpline(Radial):
@@ -275,7 +282,7 @@ class ThinPlateSpline(Radial):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        t = np.asarray(z) / check_positive(self, "sigma", self.sigma)
+        t = in_units(z, check_positive(self, "sigma", self.sigma))
         return np.square(t) * np.log(np.where(t > 0, t, 1))
 
 
@@ -299,7 +306,7 @@ class SphericalPolynomial(Radial):
 
     def _profile(self, z: NDArray) -> NDArray:
         degree = check_degree(self, self.degree)
-        return (1 - np.square(z / check_positive(self, "a", self.a))) ** degree
+        return (1 - np.square(in_units(z, check_positive(self, "a", self.a)))) ** degree
 
     def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
         # The papers cut this kernel at the sphere's diameter; that is its zero extension.
@@ -332,7 +339,7 @@ class GeodesicGaussian(Radial):
 
     def _profile(self, z: NDArray) -> NDArray:
         angle = 2 * np.arcsin(np.clip(np.asarray(z) / 2, 0, 1))
-        return np.exp(-0.5 * np.square(angle / check_positive(self, "sigma", self.sigma)))
+        return np.exp(-0.5 * np.square(in_units(angle, check_positive(self, "sigma", self.sigma))))
 
     @property
     def zonal_profile(self) -> Profile:

@@ -155,7 +155,10 @@ class ElasticDistance(Kernel):
                 f"{type(self).__name__} needs window to be a share of the length in [0, 1] or "
                 f"None, got {window!r}."
             )
-        found: dict[str, Any] = {} if window is None else {"window": float(window)}
+        found: dict[str, Any] = {}
+        if window is not None:
+            # Both libraries take the floor of window · length, and 0.29 · 100 is 28.999…
+            found["window"] = min(1.0, float(window) * (1 + 1e-12))
         if metric == "wdtw":
             found["g"] = self._price("steepness")
         elif metric == "erp":

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import BLOCK_BYTES
 from .._validation import check_finite
+from ._distances import in_one_unit
 from .base import Kernel, _common_dtype, _len
 
 # --- overlap ------------------------------------------------------------------------------------
@@ -139,6 +140,7 @@ class Tversky(Kernel):
         alpha, beta = self._weights()
         if isinstance(X, list):
             X, Y = _incidence(X, Y)
+        X, Y = in_one_unit(X, Y)  # which changes no ratio
         common = np.asarray(safe_sparse_dot(X, Y.T, dense_output=True))
         rest = (1 - alpha - beta) * common
         rest += (alpha * row_norms(X, squared=True))[:, None]

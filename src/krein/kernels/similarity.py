@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,9 +14,13 @@ from .._blocks import row_blocks
 from .._validation import check_choice, check_finite, check_positive
 from ._exp import exp_in_place
 from .algebra import _Wrapper
-from .base import Kernel
+from .base import Kernel, UnresolvedError
 from .custom import Custom
+from .sampling import distinct_pairs, sample_by_content
 
+# The unit of a distance is taken from at most this many objects, hence 4950 pairs.
+SAMPLED = 100
+RATED = ("exp", "gaussian")
 TRANSFORMS = ("exp", "gaussian", "negative", "negative_squared", "max")
 
 
@@ -29,8 +35,11 @@ class Similarity(_Wrapper):
         ``Custom(f, symmetric=False)`` says that it is not.
     transform : {"exp", "gaussian", "negative", "negative_squared", "max"}, default="exp"
         exp(−gamma D), exp(−gamma D²), −D, −D²/2 or scale − D.
-    gamma : float, default=1.0
-        The rate of "exp" and "gaussian".
+    gamma : "median" or float, default="median"
+        The rate of "exp" and "gaussian". "median" makes the similarity of a median pair 1/e: one
+        over the median of D, or over its square, the median being that of the pairs with D > 0
+        among up to 100 objects. A map or learner takes it from the data that it is fitted on, and
+        its ``kernel_`` has the number; `resolved` returns a kernel with the number.
     scale : float, default=None
         The largest distance, which "max" needs; beyond it the similarity is negative.
 
@@ -42,13 +51,15 @@ class Similarity(_Wrapper):
     >>> kernel([[[0.0, 0]], [[3, 4]]])
     array([[10.,  5.],
            [ 5., 10.]])
+    >>> Similarity(Hausdorff()).resolved([[[0.0, 0]], [[3, 4]]])  # whose median distance is 5
+    Similarity(distance=Hausdorff(), gamma=0.2)
     """
 
     def __init__(
         self,
         distance: Kernel | Callable[[Any, Any], NDArray],
         transform: str = "exp",
-        gamma: float = 1.0,
+        gamma: float | str = "median",
         scale: float | None = None,
     ):
         self.distance = distance
@@ -71,40 +82,108 @@ class Similarity(_Wrapper):
     def has_closed_form(self) -> bool:  # type: ignore[override]  # whatever the distance has
         return False
 
+    @property
+    def is_resolved(self) -> bool:
+        return not self._waits and self.kernel.is_resolved
+
+    @property
+    def _waits(self) -> bool:
+        """Whether the rate is to be taken from data."""
+        return self.transform in RATED and isinstance(self.gamma, str) and self.gamma == "median"
+
+    def _resolved(self, X: Any) -> Similarity:
+        found = copy.copy(self)
+        if not self.kernel.is_resolved:
+            found.distance = self.kernel._resolved(X)
+        if self._waits:
+            found.gamma = self._rate(found.sampled(X)[1])
+        return found
+
+    def sampled(self, X: Any) -> tuple[NDArray[np.intp], NDArray]:
+        """Places of up to 100 objects of X, drawn by content, and their distances.
+
+        Each pair is evaluated once; the distances of objects to themselves are not, and are NaN
+        in the matrix that is returned.
+        """
+        chosen = sample_by_content(self.kernel, X, SAMPLED)
+        return chosen, distinct_pairs(self.kernel, X, chosen)
+
+    def _rate(self, D: NDArray) -> float:
+        """The rate at which the median of the positive distances off the diagonal has 1/e."""
+        positive = D[~np.eye(len(D), dtype=bool) & (D > 0)]
+        if not len(positive):
+            warnings.warn(
+                f"{self!r} finds no two objects with a distance above 0, hence no unit of the "
+                "distances: gamma=1.0 is taken. Give gamma a number.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return 1.0
+        median = np.median(positive).astype(float)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            rate = 1 / (median if self.transform == "exp" else np.square(median))
+        if not 0 < rate < np.inf:
+            raise ValueError(
+                f"{type(self).__name__}(transform={self.transform!r}) finds a median distance of "
+                f"{median:.4g}, for which no gamma exists in floating point: divide the distances "
+                "by a number of that size first."
+            )
+        return float(rate)
+
+    def _check_parameters(self) -> None:
+        transform = check_choice(self, "transform", self.transform, TRANSFORMS)
+        if transform in RATED and not self._waits:
+            check_positive(self, "gamma", self.gamma, "or 'median'")
+        if transform == "max" and self.scale is None:
+            raise ValueError(
+                "Similarity(transform='max') needs scale, the largest distance there is, so that "
+                "new data are treated as the old."
+            )
+        if transform == "max":
+            check_finite(self, "scale", self.scale)
+
     def _of(self, D: NDArray, out: NDArray | None = None) -> NDArray:
         """The similarity at the distances D, which are left as they are unless `out` is D."""
-        transform = check_choice(self, "transform", self.transform, TRANSFORMS)
-        if transform == "negative":
+        self._check_parameters()
+        if self._waits:
+            raise UnresolvedError(self)
+        if self.transform == "negative":
             return np.negative(D, out=out)
-        if transform == "max":
-            if self.scale is None:
-                raise ValueError(
-                    "Similarity(transform='max') needs scale, the largest distance there is, so "
-                    "that new data are treated as the old."
-                )
+        if self.transform == "max":
             return np.subtract(check_finite(self, "scale", self.scale), D, out=out)
-        if transform == "negative_squared":
+        if self.transform == "negative_squared":
             return np.multiply(np.multiply(D, D, out=out), -0.5, out=out)
-        rate = -check_positive(self, "gamma", self.gamma)
-        values = np.multiply(D, D, out=out) if transform == "gaussian" else D
-        return exp_in_place(np.multiply(values, rate, out=out))
+        values = np.multiply(D, D, out=out) if self.transform == "gaussian" else D
+        return exp_in_place(np.multiply(values, -float(self.gamma), out=out))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        self._of(np.zeros(0))  # the parameters, before the distances are computed
+        self._check_parameters()  # before the distances are computed
+        if Y is not None:
+            self._settled(X, Y)
+        elif not self.kernel.is_resolved:
+            return self.resolved(X)(X)
         kernel = self.kernel
         out = kernel(X, Y)
+        rated = self._rated(X, out) if self._waits else self
         if type(kernel).__call__ is not Kernel.__call__:
-            return self._of(out)  # it may be the caller's matrix; all others are new
+            return rated._of(out)  # it may be the caller's matrix; all others are new
         for rows in row_blocks(len(out), out.itemsize * out.shape[1]):
-            self._of(out[rows], out=out[rows])
+            rated._of(out[rows], out=out[rows])
         return out
 
+    def _rated(self, X: Any, D: NDArray) -> Similarity:
+        """`resolved` where all distances D are known."""
+        chosen = sample_by_content(self.kernel, self.kernel._check_data(X), SAMPLED)
+        found = copy.copy(self)
+        found.gamma = self._rate(D[np.ix_(chosen, chosen)])
+        return found
+
     def _check_data(self, X: Any, name: str = "X") -> Any:
-        self._of(np.zeros(0))
+        self._check_parameters()
         return self.kernel._check_data(X, name)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        self._of(np.zeros(0))
+        self._check_parameters()
         return self.kernel._check_pair(X, Y)
 
     def _block(self, X: Any, Y: Any) -> NDArray:

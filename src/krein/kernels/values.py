@@ -1,40 +1,25 @@
-"""The one check that kernel values are numbers, made where they enter a map or a learner."""
+"""Two checks of the kernel values that a map or a learner takes: they are finite, they differ."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from .base import Kernel
+from .._hashing import hash_rows
+from .base import Kernel, one_line
+from .errors import BadPairError
 
-
-class BadPairError(ValueError):
-    """A kernel has no finite value for a pair of objects.
-
-    It carries the indices, so that whoever evaluated a part of the data can say which pair it is
-    in the whole; `final` ones are those of the whole already.
-    """
-
-    def __init__(self, name: str, value: float, row: int, column: int, final: bool = False):
-        self.name, self.value, self.row, self.column = name, value, row, column
-        self.final = final
-        super().__init__(name, value, row, column, final)
-
-    def among(self, rows: Any, columns: Any) -> BadPairError:
-        """The same pair where its objects are these of more."""
-        if self.final:
-            return self
-        pair = int(rows[self.row]), int(columns[self.column])
-        return BadPairError(self.name, self.value, *pair)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name} returned {self.value} for object {self.row} of X and object "
-            f"{self.column} of Y: a kernel must be finite for every pair."
-        )
+# A row of a kernel matrix stands alone if all other values in it are below this share of k(x, x);
+# values are all the same if the deviations of those off the diagonal and of those on it are below
+# this share of their mean.
+NEGLIGIBLE = 1e-3
+# A matrix is nearly the identity if at least this share of its rows stand alone.
+MOST_ROWS = 0.9
+# Matrices of fewer objects are not judged: few values are alike by chance.
+FEWEST = 10
 
 
 def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any = None) -> NDArray:
@@ -71,4 +56,56 @@ def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any
 def kernel_name(kernel: Kernel) -> str:
     """How a sentence calls the kernel: its repr, or for a user's function its name."""
     f = getattr(kernel, "f", None)
-    return repr(kernel) if f is None else f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
+    return (
+        one_line(kernel) if f is None else f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
+    )
+
+
+def uninformative(K: NDArray) -> str | None:
+    """Why nothing can be learned from a kernel matrix; None if that cannot be said of it.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        Values of all pairs of some objects.
+
+    Returns
+    -------
+    str or None
+        What the matrix nearly is, and the cure.
+    """
+    n = len(K)
+    size = float(np.abs(K).max(initial=0))
+    if n < FEWEST or not 0 < size < np.inf:
+        return None
+    K = np.asarray(K, dtype=float) / size
+    off = np.abs(K)
+    diagonal = np.diagonal(off).copy()
+    np.fill_diagonal(off, 0)
+    alone = float(np.mean(off.max(axis=1) < NEGLIGIBLE * diagonal))
+    if alone >= MOST_ROWS:
+        return (
+            f"nearly the identity: for {100 * alone:.0f} % of {n} rows no other row has a "
+            "thousandth of k(x, x), so no row says anything about another. Choose a wider kernel, "
+            "e.g. Similarity(…, gamma='median') or a larger sigma"
+        )
+    others = K[~np.eye(n, dtype=bool)]
+    mean = float(others.mean())
+    gaps = others.std(), np.median(np.abs(np.diagonal(K) - mean))
+    if max(gaps) < NEGLIGIBLE * abs(mean):
+        return (
+            f"nearly constant: its values on {n} rows differ by less than a thousandth of their "
+            "mean, so all rows are alike. Choose a narrower kernel, e.g. Similarity(…, "
+            "gamma='median') or a smaller sigma"
+        )
+    return None
+
+
+def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
+    """Warn if the values K of a kernel, of all pairs of some rows, say nothing about the rows.
+
+    Where the rows X are given and hardly any two of them differ, the kernel is not to blame.
+    """
+    reason = uninformative(K)
+    if reason is not None and (X is None or len(np.unique(hash_rows(X))) >= FEWEST):
+        warnings.warn(f"{kernel_name(kernel)} is {reason}.", UserWarning, stacklevel=4)

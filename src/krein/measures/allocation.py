@@ -29,6 +29,7 @@ def scores(
         return masses
     pairs = rng.integers(len(X), size=(2, N_DIFFERENCES))
     differences = X[pairs[0]] - X[pairs[1]]
+    unit = float(masses.sum()) or 1.0
     deviations = []
     for part in measure.parts:
         dim = part.law.canonical_dim
@@ -36,11 +37,13 @@ def scores(
         means = []
         for _ in range(N_PILOT_BLOCKS):
             frequencies = part.law.transport(sampler.points(block, dim, rng))
-            waves = np.exp(1j * (frequencies @ differences.T)) * part.weight(frequencies)[:, None]
+            # In units of the mass: squares of the weights alone may overflow.
+            weights = part.weight(frequencies)[:, None] / unit
+            waves = np.exp(1j * (frequencies @ differences.T)) * weights
             means.append(waves.real.mean(axis=0))
         deviations.append(np.sqrt(block * np.var(means, axis=0, ddof=1).mean()))
     # A part without variance still needs one frequency; a floor keeps its score above zero.
-    return np.maximum(deviations, 1e-6 * masses.sum())
+    return np.maximum(deviations, 1e-6) * unit
 
 
 def allocate(

@@ -153,14 +153,24 @@ class Student(Radial):
         return matern_profile(np.linalg.norm(differences, axis=-1) * self.scale, self.dof / 2)
 
 
+# Where t^ν K_ν(t) is zero for all orders that have Bessel functions here.
+FARTHEST = 1e5
+# The order from which on the profile is a Gaussian to all digits.
+GAUSSIAN_NU = 1e16
+
+
 def matern_profile(z: NDArray, nu: float) -> NDArray[np.floating]:
     """``2^(1−ν)/Γ(ν) t^ν K_ν(t)`` at t = √(2ν) z; 1 at z = 0."""
     z = np.asarray(z)
     if nu == 0.5:
         return np.exp(-z)
-    t = np.sqrt(2 * nu) * z.astype(float)
+    if nu > GAUSSIAN_NU:
+        return np.exp(-0.5 * np.square(z))
+    # Beyond any distance that matters, so that no infinity meets another below.
+    t = np.minimum(np.sqrt(2 * nu) * z.astype(float), FARTHEST)
     if nu > DEBYE_NU:
-        return _matern_debye(t / nu, nu).astype(z.dtype)
+        x = np.sqrt(2 / nu) * np.minimum(z.astype(float), 1e100)
+        return _matern_debye(x, nu).astype(z.dtype)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_value = (1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(t) + np.log(kve(nu, t)) - t
     # K_ν overflows for t below 1e-3 at these orders, where the kernel is one to 1e-8 at least.

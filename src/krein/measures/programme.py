@@ -80,6 +80,11 @@ def sweep(
     size = float(np.abs(target).max())
     if size == 0:
         return np.zeros(basis.shape[1])
+    if not np.isfinite(size):
+        raise InfiniteMassError(
+            f"The kernel is not finite where the data are, so it has no measure: {cause} Use data "
+            "of a smaller range or another kernel."
+        )
     best: tuple[float, NDArray] | None = None
     masses = []
     for epsilon in EPSILONS:

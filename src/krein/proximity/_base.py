@@ -20,14 +20,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._blocks import row_blocks
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing
+from .._validation import NestedParameters, all_or_nothing
 
 # Matrices that differ from their transpose by more than this, relative to their largest value,
 # are not symmetric: round-off is smaller, also that of distances computed from products.
 ROUND_OFF = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-5}
 
 
-class Proximity(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers that learn from all pairs of training objects.
 
     A transformer defines `_square(X)`, the matrix of all training pairs, `_rows(X)`, the values

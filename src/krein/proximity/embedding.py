@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._validation import check_numeric_columns, own
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
+from ..kernels.values import check_values, warn_uninformative
 from ._base import (
     Centring,
     Proximity,
-    check_finite_pairs,
     check_symmetric,
     precomputed_rows,
     precomputed_square,
@@ -66,10 +66,10 @@ class KreinPCA(Proximity):
         Their signs, +1 or −1.
     form_ : krein.forms.Signature
         The form M.
-    kernel_ : Kernel
-        A copy of the kernel, unless the similarities are precomputed.
     negative_mass_ : float
         ``Σ_{λ < 0} |λ| / Σ |λ|`` over all eigenvalues, kept or not.
+    kernel_ : krein.kernels.Kernel
+        A copy of the kernel with all its numbers, unless the similarities are precomputed.
     n_samples_fit_ : int
         Number n of training objects.
     n_features_in_ : int
@@ -131,23 +131,24 @@ class KreinPCA(Proximity):
                 "kernel.symmetric_part, or declare it symmetric if it is."
             )
         if self._precomputed:
+            self.kernel_ = Precomputed()
             K = precomputed_square(self, X)
         else:
             assert isinstance(kernel, Kernel)
             # Copies: the caller may change theirs.
-            self.kernel_ = kernel = clone(kernel)
             self._objects = own(self._validate(X, reset=True))
-            K = kernel(self._objects)
-            check_finite_pairs(self, K, repr(kernel))
+            self.kernel_ = clone(kernel).resolved(self._objects)
+            K = check_values(self.kernel_, self.kernel_(self._objects))
         check_symmetric(self, K)
+        warn_uninformative(self.kernel_, K, X)
         return K
 
     def _rows(self, X: Any) -> NDArray:
         if self._precomputed:
             return precomputed_rows(self, X)
-        K = self.kernel_(self._validate(X, reset=False), self._objects)
-        check_finite_pairs(self, K, repr(self.kernel_))
-        return K
+        return check_values(
+            self.kernel_, self.kernel_(self._validate(X, reset=False), self._objects)
+        )
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Vectors are validated here; other objects are the kernel's business."""
@@ -203,7 +204,8 @@ class KreinPCA(Proximity):
         centred similarities of X and Y.
         """
         check_is_fitted(self)
-        return self.form_.dual(self.transform(X))
+        Z = self._map(self._rows(X))
+        return self.form_.dual(Z, out=Z)
 
     @property
     def _n_features_out(self) -> int:

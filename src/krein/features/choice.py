@@ -1,0 +1,76 @@
+"""Which landmarks a user asks for: a rule by name or object, indices, objects, or a function."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.base import _len
+from .landmarks import RULES, LandmarkRule
+from .source import Source
+
+
+class Choice(NamedTuple):
+    """Landmarks.
+
+    Attributes
+    ----------
+    source : Source
+        The objects; landmarks that were given as objects stand before the training objects.
+    indices : ndarray of int
+        The landmarks' places in the source.
+    inside : bool
+        Whether the landmarks are training objects.
+    """
+
+    source: Source
+    indices: NDArray[np.intp]
+    inside: bool
+
+
+def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choice:
+    """The landmarks that `given` asks for, see the parameter `landmarks` of `Nystrom`."""
+    if isinstance(given, str):
+        given = RULES[given]()
+    if isinstance(given, LandmarkRule):
+        chosen = given.choose(source, min(wanted, len(source)), source.draws(key))
+        return Choice(source, chosen, True)
+    if callable(given):
+        given = given(source.X, wanted)
+    if getattr(given, "ndim", 1) == 1 and all(isinstance(i, Integral | np.bool) for i in given):
+        return Choice(source, _check_indices(given, len(source)), True)
+    if source.precomputed:
+        raise ValueError("landmarks of a precomputed kernel are indices, got objects.")
+    objects = source.kernel._check_data(given)
+    widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
+    if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
+        raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
+    joined = Source(source.kernel, _join(objects, source.X), source.n_jobs)
+    return Choice(joined, np.arange(_len(objects)), False)
+
+
+def _check_indices(given: Any, n: int) -> NDArray[np.intp]:
+    if any(isinstance(i, bool | np.bool) for i in given):
+        raise ValueError("landmarks is a boolean mask: pass indices instead, np.flatnonzero(mask).")
+    indices = np.asarray(given, dtype=np.intp)
+    if not len(indices) or indices.min() < 0 or indices.max() >= n:
+        raise ValueError(
+            f"landmarks given as indices must be at least one of 0 … {n - 1}, got {indices!r}."
+        )
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError("landmarks given as indices must be distinct: an index is repeated.")
+    return indices
+
+
+def _join(first: Any, second: Any) -> Any:
+    """One collection of objects after the other."""
+    if not hasattr(first, "shape"):
+        return [*first, *second]
+    if hasattr(first, "tocsr") or hasattr(second, "tocsr"):
+        from scipy import sparse
+
+        return sparse.vstack([first, second]).tocsr()
+    return np.concatenate([first, second])

@@ -1,0 +1,89 @@
+"""Rows on which a Nyström map explodes: its approximate k(x, x) is far beyond the kernel's values.
+
+The map divides by the singular values of k(S, Z). A row that has a larger share of a direction with
+a small singular value than all rows of the sample S gets features of any size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import outside_level
+from ..kernels.base import _take
+from .cores import Core
+from .landmarks import HELD
+from .source import Source
+
+# Rows that `fit` holds out.
+N_HELD = 64
+# How far beyond the kernel's values an approximate k(x, x) may be: of training rows that `fit` held
+# out, and of new rows, which may be odd without the map's fault.
+EXPLODED = 2.0
+STRANGE = 10.0
+
+
+def check_held_out(
+    owner: Any, source: Source, landmarks: NDArray, sample: NDArray, core: Core, key: int
+) -> float:
+    """Warn if the map explodes on rows outside the sample; return the largest |k| seen."""
+    held = source.draws(key).others(sample, N_HELD, HELD)
+    rows = held if len(held) else landmarks[:N_HELD]
+    left = source.values(rows, landmarks)
+    right = left if source.is_symmetric else source.turned(rows, landmarks)
+    seen = (left, right, source.diagonal(rows))
+    largest = max(float(np.abs(values).max()) for values in seen)
+    own = np.abs(np.einsum("ij,ij->i", left @ core.left, right @ core.right))
+    if len(held) and own.max() > EXPLODED * largest:
+        warnings.warn(
+            f"{type(owner).__name__} explodes on rows that it has not seen: its approximate "
+            f"k(x, x) of row {held[own.argmax()]} is {own.max():.3g}, where values of the "
+            f"kernel are at most {largest:.3g}. Use more landmarks than components (there are "
+            f"{len(landmarks)} landmarks, n_components={owner.n_components}) and "
+            "landmarks='two-round', or a smaller n_components.",
+            UserWarning,
+            stacklevel=outside_level(),
+        )
+    return largest
+
+
+def check_new(
+    X: Any, own: NDArray[np.floating], largest: float, diagonal: Callable[[Any], NDArray] | None
+) -> float:
+    """Warn if the approximate |k(x, x)| of new rows explode; return the largest |k| to expect.
+
+    Parameters
+    ----------
+    X : the new rows
+    own : ndarray of shape (n,)
+        The approximate |k(x, x)|.
+    largest : float
+        The largest |k| of training rows.
+    diagonal : callable or None
+        The kernel's own k(x, x), evaluated where `own` is large; None if it is not known.
+
+    Returns
+    -------
+    float
+        `largest`, or infinity after a warning: one is enough.
+    """
+    far = np.flatnonzero(own > STRANGE * largest)
+    if len(far) and diagonal is not None:
+        truth = np.abs(diagonal(_take(X, far)))
+        far = far[own[far] > STRANGE * np.maximum(truth, largest)]
+    if not len(far):
+        return largest
+    worst = int(far[own[far].argmax()])
+    warnings.warn(
+        f"{len(far)} of {len(own)} rows are unlike the training rows, and the features of such a "
+        f"row explode: the approximate k(x, x) of row {worst} is {own[worst]:.3g}, where values of "
+        f"the kernel are at most {largest:.3g}. Predictions there are extrapolations; fit on data "
+        "that contain such rows.",
+        UserWarning,
+        stacklevel=outside_level(),
+    )
+    return float("inf")

@@ -1,0 +1,186 @@
+"""Products and distances of rows, with all digits that there are and without overflow on the way.
+
+A squared distance is computed as a difference of squared norms. That loses digits where rows are
+far from the origin, so they are centred first; and it overflows or vanishes where entries are
+beyond 1e150 or below 1e-150, so such rows are multiplied by a power of two first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+# Entries between these have squares, and sums of squares, far from both ends of floating point.
+TAME = {np.dtype(np.float32): (1e-15, 1e15), np.dtype(np.float64): (1e-150, 1e150)}
+# Rows whose median is the centre: a point among the data that a few far rows do not move.
+N_CENTRAL = 9
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+def largest(A: Any) -> float:
+    """The largest magnitude of the entries of a matrix, dense or sparse."""
+    entries = A.data if sparse.issparse(A) else A
+    if not entries.size:
+        return 0.0
+    return max(float(entries.max()), -float(entries.min()))
+
+
+def _row_sizes(A: Any) -> NDArray:
+    """The largest magnitude of the entries of each row."""
+    if sparse.issparse(A):
+        return np.ravel(abs(A).max(axis=1).toarray())
+    return np.maximum(A.max(axis=1), -A.min(axis=1))
+
+
+def tamed_rows(A: Any) -> tuple[Any, NDArray[np.intp]]:
+    """Rows divided by powers of two, of exponent 0 unless squares need another, and exponents."""
+    none = np.zeros(A.shape[0], dtype=np.intp)
+    low, high = TAME[A.dtype]
+    if not A.shape[1]:
+        return A, none
+    sizes = _row_sizes(A)
+    wild = (sizes > 0) & ((sizes < low) | (sizes > high))
+    if not wild.any():
+        return A, none
+    exponents = np.where(wild, np.frexp(sizes)[1], 0)
+    return _times(A, -exponents), exponents
+
+
+def _times(A: Any, exponents: NDArray) -> Any:
+    """Rows times ``2**exponents``."""
+    if not sparse.issparse(A):
+        return np.ldexp(A, exponents[:, None])
+    A = A.copy()
+    A.data = np.ldexp(A.data, np.repeat(exponents, np.diff(A.indptr)))
+    return A
+
+
+def enlarged(values: NDArray, exponents: Any) -> NDArray:
+    """Values times ``2**exponents``, infinite where that is beyond floating point."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(values, exponents) if np.any(exponents) else values
+
+
+# --- distances ------------------------------------------------------------------------------------
+
+
+def centred(X: Any, Y: Any) -> tuple[Any, Any]:
+    """Dense X and Y less a point among the rows of Y."""
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return X, Y
+    center = np.median(Y[:: max(1, len(Y) // N_CENTRAL)][:N_CENTRAL], axis=0)
+    return X - center, Y - center
+
+
+def distances(X: Any, Y: Any) -> NDArray:
+    """``‖x − y‖`` for all rows of X and Y."""
+    low, high = TAME[min(X.dtype, Y.dtype)]
+    size = max(largest(X), largest(Y))
+    if size == 0 or low <= size <= high:
+        return _plain(X, Y)
+    if size < low:
+        return _scaled(X, Y, size)
+    # Few rows are that large; the distances of the others are not computed in their unit.
+    wild = [_row_sizes(A) > high for A in (X, Y)]
+    out = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
+    out[np.ix_(*(~w for w in wild))] = _plain(X[~wild[0]], Y[~wild[1]])
+    out[wild[0]] = _scaled(X[wild[0]], Y, size)
+    out[:, wild[1]] = _scaled(X, Y[wild[1]], size)
+    return out
+
+
+def _scaled(X: Any, Y: Any, size: float) -> NDArray:
+    """Distances in a unit of about `size`."""
+    return enlarged(_plain(*_divided(X, Y, size)), int(np.frexp(size)[1]))
+
+
+def _divided(X: Any, Y: Any, size: float) -> list[Any]:
+    """X and Y over the power of two next to `size`."""
+    exponent = int(np.frexp(size)[1])
+    return [_times(A, np.full(A.shape[0], -exponent)) for A in (X, Y)]
+
+
+def in_one_unit(X: Any, Y: Any) -> tuple[Any, Any]:
+    """X and Y, both divided by one number if their squares are beyond floating point."""
+    low, high = TAME[min(X.dtype, Y.dtype)]
+    size = max(largest(X), largest(Y))
+    return (X, Y) if size == 0 or low <= size <= high else tuple(_divided(X, Y, size))
+
+
+def _plain(X: Any, Y: Any) -> NDArray:
+    if not (X.shape[0] and Y.shape[0]):
+        return np.zeros((X.shape[0], Y.shape[0]))
+    parts = [euclidean_distances(*centred(*pair), squared=True) for pair in _split(X, Y)]
+    square = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    return np.sqrt(square, out=square)
+
+
+def _split(X: Any, Y: Any) -> list[tuple[Any, Any]]:
+    """Columns that are mostly filled, as dense matrices, and the others.
+
+    A sparse matrix cannot be centred as a whole. Columns that are filled in more than half of the
+    rows can: as dense ones they need no more memory than they do as sparse ones.
+    """
+    if not (sparse.issparse(X) or sparse.issparse(Y)):
+        return [(X, Y)]
+    full = _filled(X) & _filled(Y)
+    if not full.any():
+        return [(X, Y)]
+    parts = [(_dense(X[:, full]), _dense(Y[:, full]))]
+    return parts if full.all() else [*parts, (X[:, ~full], Y[:, ~full])]
+
+
+def _filled(A: Any) -> NDArray[np.bool_]:
+    if not sparse.issparse(A):
+        return np.ones(A.shape[1], dtype=bool)
+    return np.bincount(A.indices, minlength=A.shape[1]) > A.shape[0] / 2
+
+
+def _dense(A: Any) -> NDArray:
+    return A.toarray() if sparse.issparse(A) else A
+
+
+def city_distances(X: Any, Y: Any) -> NDArray:
+    """``‖x − y‖₁``; the caller's sparse matrices, which scikit-learn sorts, stay as they are."""
+    return manhattan_distances(_canonical(X), _canonical(Y))
+
+
+def _canonical(A: Any) -> Any:
+    """The matrix with sorted indices and without duplicate entries, a copy if it has neither."""
+    if not sparse.issparse(A) or A.has_canonical_format:
+        return A
+    A = A.copy()
+    A.sum_duplicates()
+    return A
+
+
+def in_units(z: NDArray, width: float) -> NDArray:
+    """``z / width`` in the dtype of z, of which the width may be out of range."""
+    z = np.asarray(z)
+    with np.errstate(over="ignore"):
+        if z.dtype == np.float32 and not 1e-30 < width < 1e30:
+            return (z.astype(float) / width).astype(z.dtype)
+        return z / width
+
+
+# --- products -------------------------------------------------------------------------------------
+
+
+def products(X: Any, Y: Any) -> NDArray:
+    """``⟨x, y⟩``, infinite where it is beyond floating point and never NaN."""
+    (X, left), (Y, right) = tamed_rows(X), tamed_rows(Y)
+    found = safe_sparse_dot(X, Y.T, dense_output=True)
+    return enlarged(enlarged(found, left[:, None]), right)
+
+
+def norms(X: Any) -> NDArray:
+    """``‖x‖``, right also for rows whose squares are beyond floating point."""
+    X, exponents = tamed_rows(X)
+    return enlarged(row_norms(X), exponents)
