@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dtrcon
 
-from .._threads import one_blas_thread
+from .._threads import blas_threads_for
 from .source import Source
 
 # Columns of a triangular map that are computed at a time.
@@ -80,7 +80,7 @@ def factorise(
     A value of (nearly) zero has no sign, and dividing by it is what makes the published Nyström
     explode on indefinite kernels. For a symmetric M the values carry the signs and U = V.
     """
-    with one_blas_thread():  # small factorisations gain little from threads and can wait for them
+    with blas_threads_for(M):
         if symmetric:
             values, U = np.linalg.eigh((M + M.T) / 2)
             V = U
@@ -150,7 +150,7 @@ def _positive_root(
     M: NDArray, tol: float
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
     """``M = L Lᵀ`` and the eigenvalues, if M is safely positive definite: vectors cost more."""
-    with one_blas_thread():
+    with blas_threads_for(M):
         L, failed = dpotrf((M + M.T) / 2, lower=1, clean=1)
         if failed:
             return None
@@ -164,8 +164,9 @@ def _range(C: NDArray, rank: int, tol: float) -> tuple[NDArray[np.floating], NDA
     Singular values are kept above ``max(tol · σ₁, SPARE · σ_rank)``. With as many components as
     landmarks there are no directions to spare, and only `tol` cuts.
     """
-    spare = rank < C.shape[1]
-    with one_blas_thread():
+    m = C.shape[1]
+    spare = rank < m
+    with blas_threads_for(C[:m]):
         if not spare and (found := _well_conditioned(C, tol)) is not None:
             return found
         Q, R = np.linalg.qr(C)
