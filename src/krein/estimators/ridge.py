@@ -184,6 +184,8 @@ class KreinRidge(Regressing, _Ridge):
     alpha_, alpha_neg_ : float
         The penalties used.
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
         What was tried; only if something was.
 
@@ -223,6 +225,8 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
     intercept_ : float or ndarray of shape (k,)
     alpha_, alpha_neg_ : float
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
         As of `KreinRidge`, and with refit=True the "error" and the "brier" score of what was tried.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, solve
 
 from .._threads import one_blas_thread
 from .penalties import Penalty
@@ -112,20 +112,32 @@ class Lasso:
         """The coefficients, shape (p, q)."""
         return next(self.path(problem, [penalty]))
 
+    def _rows(self, problem: LeastSquares) -> tuple[Array, Array]:
+        """R with ``RᵀR`` the Gram matrix and targets t with ``Rᵀt`` the cross products.
+
+        Directions without variance are left out. A negative eigenvalue shows how large rounding
+        is, which is large for features in single precision.
+        """
+        values, vectors = eigh(problem.gram, check_finite=False)
+        noise = max(1e-12 * float(values.mean()), -4 * float(values[0]), 0.0)
+        kept = values > noise
+        if not kept.any():
+            return np.zeros((1, problem.width)), np.zeros((1, problem.cross.shape[1]))
+        roots, axes = np.sqrt(values[kept])[:, None], vectors[:, kept].T
+        return roots * axes, axes @ problem.cross / roots
+
     def path(self, problem: LeastSquares, penalties: list[Penalty]) -> Iterator[Array]:
         """The coefficients for each of several penalties."""
         from sklearn.linear_model import Lasso as CoordinateDescent
 
         p = problem.width
-        ridge = 1e-12 * np.trace(problem.gram) / max(1, p) or 1.0
-        R = cholesky(problem.gram + ridge * np.eye(p), check_finite=False)
-        target = solve_triangular(R, problem.cross, trans=1, check_finite=False)
+        R, target = self._rows(problem)
         for penalty in penalties:
             diagonal = penalty.diagonal(self.signs)
             scale = np.divide(1.0, diagonal, out=np.zeros(p), where=np.isfinite(diagonal))
-            # scikit-learn's objective is ours divided by twice the number of rows, p.
+            # scikit-learn's objective is ours divided by twice the number of rows.
             solver = CoordinateDescent(
-                alpha=1 / (2 * p), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
+                alpha=1 / (2 * len(R)), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
             )
             found = [solver.fit(R * scale, column).coef_ for column in target.T]
             yield np.stack(found, axis=1) * scale[:, None]
