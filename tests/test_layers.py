@@ -19,6 +19,7 @@ PACKAGE = Path(krein.__file__).resolve().parent
 LAYERS = {
     "_blocks": 0,
     "_compile": 0,
+    "_groups": 0,
     "_hashing": 1,
     "_threads": 0,
     "_validation": 0,

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from krein import KreinClassifier, KreinRidge, KreinRidgeClassifier, KreinSVC
 from krein.estimators._base import scaled_gaussian
-from krein.kernels import EditDistance, Pairwise, Similarity
+from krein.kernels import DeltaGaussian, EditDistance, Pairwise, Similarity
 from krein.kernels.custom import BadPairError
 
 RNG = np.random.default_rng(0)
@@ -71,3 +71,15 @@ def test_very_wide_sparse_rows_are_not_made_dense():
     rows = sparse.csr_matrix(entries, shape=(60, 50_000_000))
     model = KreinRidge(n_components=5, alpha=0.1, random_state=0).fit(rows, X[:, 0])
     assert np.all(np.isfinite(model.predict(rows)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_features_in_single_precision(seed):
+    """Their Gram matrix has negative eigenvalues by rounding, which no Cholesky factor survives."""
+    X = (20 * np.random.default_rng(seed).random((20, 5))).astype(np.float32)
+    y = np.arange(20.0) % 3
+    kernel = DeltaGaussian(2.0, 20.0)
+    for random_state in range(3):
+        options = {"penalty": "l1", "alpha": 0.01, "random_state": random_state, "n_components": 20}
+        single, double = (KreinRidge(kernel, **options).fit(A, y) for A in (X, X.astype(float)))
+        assert np.abs(single.predict(X) - double.predict(X.astype(float))).max() < 0.2

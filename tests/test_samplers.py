@@ -16,15 +16,12 @@ from krein.kernels import (
     GaussianCombination,
     Laplacian,
     Matern,
-    ShiftGaussian,
     SinhGaussian,
     SphericalPolynomial,
 )
 from krein.samplers import (
     IID,
     SAMPLERS,
-    Importance,
-    Leverage,
     Orthogonal,
     QuasiMonteCarlo,
     Rejection,
@@ -146,108 +143,6 @@ def test_quasi_monte_carlo_error_is_below_monte_carlo():
     iid, qmc = (errors(name, 3, 64) for name in ("iid", "qmc"))
     difference = iid - qmc
     assert difference.mean() > 5 * difference.std(ddof=1) / np.sqrt(len(difference))
-
-
-# --- importance -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dim", DIMS)
-def test_importance_with_one_gaussian_is_monte_carlo(dim):
-    measure = Gaussian(0.7).measure(dim)
-    importance, iid = (measure.atoms(20, name, 1) for name in ("importance", "iid"))
-    assert_allclose(importance.frequencies, iid.frequencies, rtol=1e-14)
-    assert_allclose(importance.weights, iid.weights, rtol=1e-12)
-
-
-@pytest.mark.parametrize("scale", [None, 1.4])
-@pytest.mark.parametrize(
-    "kernel",
-    [DeltaGaussian(1.0, 2.0), GaussianCombination((1.0, -0.5, 0.2), (1.0, 2.0, 3.0))],
-    ids=repr,
-)
-def test_importance_weights_are_the_density_ratio(kernel, scale):
-    dim, n = 3, 50
-    atoms = kernel.measure(dim).atoms(n, Importance(scale), 2)
-    density = sum(
-        a * stats.multivariate_normal(np.zeros(dim), s**-2.0).pdf(atoms.frequencies)
-        for a, s in kernel._terms()
-    )
-    width = 1.0 if scale is None else scale  # the widest part is the one of sigma = 1
-    surrogate = stats.multivariate_normal(np.zeros(dim), width**2).pdf(atoms.frequencies)
-    assert_allclose(atoms.weights, density / surrogate / n, rtol=1e-10)
-
-
-def test_importance_keeps_the_phase_of_a_directed_kernel():
-    kernel = ShiftGaussian(1.2, (0.3, -0.5))
-    atoms = kernel.measure(2).atoms(30, "importance", 0)
-    expected = np.exp(1j * atoms.frequencies @ np.array([0.3, -0.5])) / 30
-    assert_allclose(atoms.weights, expected, rtol=1e-10)
-
-
-@pytest.mark.parametrize(
-    ("measure", "law"),
-    [
-        (Laplacian().measure(3), "ProductCauchy"),
-        (Matern().measure(3), "Student"),
-        (Cauchy().measure(3), "ExponentialMixture"),
-        (SphericalPolynomial(2.0, 2).measure(3, radius=1.0), "Sphere"),
-        ((Gaussian() * Gaussian()).measure(3), "Convolution"),
-        ((Gaussian() + Laplacian()).measure(3), "ProductCauchy"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_importance_refuses_laws_without_a_gaussian_bound(measure, law):
-    with pytest.raises(ValueError, match=rf"importance sampler cannot draw from {law}: .*Use"):
-        measure.atoms(8, "importance", 0)
-
-
-@pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, "wide"])
-def test_importance_refuses_a_bad_scale(scale):
-    with pytest.raises(ValueError, match="Importance needs scale"):
-        Gaussian().measure(2).atoms(8, Importance(scale), 0)
-
-
-# --- leverage -------------------------------------------------------------------------------------
-
-
-def test_leverage_without_data_refuses():
-    with pytest.raises(ValueError, match=r"leverage sampler .* pass X"):
-        Gaussian().measure(3).atoms(8, "leverage", 0)
-
-
-def test_leverage_keeps_atoms_of_the_pool_with_bounded_weights(rng):
-    X = rng.standard_normal((30, 3))
-    measure = Gaussian().measure(3)
-    pool = Orthogonal().draw(measure, 80, np.random.default_rng(7), X)
-    atoms = Leverage(pool=4).draw(measure, 20, np.random.default_rng(7), X)
-    assert len(atoms) == 20
-    assert {tuple(w) for w in atoms.frequencies} <= {tuple(w) for w in pool.frequencies}
-    # The uniform half of the chances bounds each weight by twice the pool's share.
-    assert np.all(atoms.weights > 0)
-    assert np.all(atoms.weights <= 2 / 20 + 1e-12)
-
-
-def test_leverage_prefers_frequencies_that_see_the_data(rng):
-    # Rows on the first axis: ridge leverage there grows with how fast the wave turns on the data.
-    X = np.zeros((40, 2))
-    X[:, 0] = rng.standard_normal(40)
-    sampler = Leverage(pool=8, ridge=1e-2)
-    pool = Orthogonal().draw(Gaussian(0.5).measure(2), 400, rng, X)
-    scores = sampler._scores(pool, X)
-    waves = np.exp(1j * X @ pool.frequencies.T) * np.sqrt(pool.weights)
-    columns = np.concatenate([waves.real, waves.imag], axis=1)
-    # The dense twin: diagonal of Z'(ZZ' + λI)^-1 Z as eigenvalue shrinkage.
-    _, singular, right = np.linalg.svd(columns, full_matrices=False)
-    shrink = singular**2 / (singular**2 + 1e-2 * 40 * pool.total_mass)
-    expected = (right**2 * shrink[:, None]).sum(axis=0).reshape(2, -1).sum(axis=0)
-    assert_allclose(scores, expected, rtol=1e-8)
-
-
-@pytest.mark.parametrize("parameters", [{"pool": 0}, {"ridge": -1.0}])
-def test_leverage_refuses_bad_parameters(parameters, rng):
-    (name,) = parameters
-    with pytest.raises(ValueError, match=f"Leverage needs {name}"):
-        Gaussian().measure(2).atoms(8, Leverage(**parameters), 0, X=rng.standard_normal((9, 2)))
 
 
 # --- rejection ------------------------------------------------------------------------------------

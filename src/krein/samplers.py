@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincinv, gammaln, ndtri
+from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 from sklearn.base import BaseEstimator
 
+from ._groups import one_of_each_group
 from ._validation import check_choice, check_positive
 from .atoms import Atoms
+
+# Parts of less than this share of a measure's mass may be missed.
+NULL_SHARE = 0.01
 
 
 class Sampler(BaseEstimator):
@@ -50,13 +54,25 @@ class PointSampler(Sampler):
         allocation: str = "neyman",
     ) -> Atoms:
         counts, factors = measure.shares(n_atoms, self, rng, X, allocation)
-        frequencies, weights = [], []
-        for part, count, factor in zip(measure.parts, counts, factors, strict=True):
-            if count:
-                drawn = part.law.transport(self.points(count, part.law.canonical_dim, rng))
-                frequencies.append(drawn)
-                weights.append(part.weight(drawn) * factor)
-        return Atoms(np.concatenate(frequencies), np.concatenate(weights))
+        return drawn_by_part(measure, self, counts, factors, rng)[0]
+
+
+def drawn_by_part(
+    measure: Any,
+    sampler: PointSampler,
+    counts: NDArray,
+    factors: NDArray,
+    rng: np.random.Generator,
+) -> tuple[Atoms, NDArray[np.intp]]:
+    """So many atoms of each part of a measure, and the number of the part of each atom."""
+    frequencies, weights = [], []
+    for part, count, factor in zip(measure.parts, counts, factors, strict=True):
+        if count:
+            drawn = part.law.transport(sampler.points(count, part.law.canonical_dim, rng))
+            frequencies.append(drawn)
+            weights.append(part.weight(drawn) * factor)
+    parts = np.repeat(np.arange(len(counts)), counts)
+    return Atoms(np.concatenate(frequencies), np.concatenate(weights)), parts
 
 
 class IID(PointSampler):
@@ -117,21 +133,23 @@ class QuasiMonteCarlo(PointSampler):
 
 
 class Importance(Sampler):
-    """Draws from one Gaussian surrogate for the whole measure; the ratio goes into the weight.
+    """Draws from Gaussian surrogates of the whole measure; the ratio goes into the weight.
 
-    ``ω_j ~ N(0, s² I)``, ``c_j = μ(ω_j) / (n q(ω_j))``: unbiased, one set of frequencies for all
-    parts of a signed measure (the importance sampling of the signed-measure paper's Fig. 4).
+    ``ω_j ~ q``, ``c_j = μ(ω_j) / (n q(ω_j))``: unbiased, one set of frequencies for all parts of a
+    signed measure (the importance sampling of the signed-measure paper's Fig. 4).
 
     Parameters
     ----------
     scale : float, default=None
-        The surrogate's standard deviation s; None takes the widest part's own.
+        None takes for q the mixture of the parts' own Gaussians in proportion to their masses, so
+        that no ratio exceeds one over a part's share. A number s takes N(0, s² I), the
+        paper's choice; it is refused where the weights of a part are worth less than one draw.
 
     Notes
     -----
-    For normal parts the ratio is bounded, but by (s/s_i)^d for a part of width s_i: with parts of
-    very different width (the δ-Gaussian's 1 and 10) nearly all of the narrow part sits in a few
-    draws, and the other samplers are far more accurate.
+    From one Gaussian of scale s the n weights of a part of scale s_i in dimension d are worth
+    ``n (s_i √(2s² − s_i²) / s²)^d`` equal ones: for widths 1 and 10 in eight dimensions 1e-7 n, all
+    of the narrow part sits in draws that do not occur.
     """
 
     def __init__(self, scale: float | None = None):
@@ -151,25 +169,60 @@ class Importance(Sampler):
                     f"The importance sampler cannot draw from {type(part.law).__name__}: "
                     f"{part.law.no_surrogate}. Use sampler='orthogonal', 'qmc' or 'iid'."
                 )
-        widest = max(part.law.surrogate_scale for part in measure.parts)
-        scale = widest if self.scale is None else check_positive(self, "scale", self.scale)
-        points = rng.standard_normal((n_atoms, measure.dim)) * scale
-        log_q = normal_log_density(points, scale)
+        scales, shares, counts = self._surrogate(measure, n_atoms, rng, allocation)
+        points = rng.standard_normal((n_atoms, measure.dim)) * np.repeat(scales, counts)[:, None]
+        densities = [normal_log_density(points, float(scale)) for scale in scales]
+        log_q = logsumexp(np.array(densities), axis=0, b=shares[:, None])
         weights = sum(
             part.weight(points) * np.exp(part.law.log_density(points) - log_q)
             for part in measure.parts
         )
         return Atoms(points, weights / n_atoms)
 
+    def _surrogate(
+        self, measure: Any, n: int, rng: np.random.Generator, allocation: str
+    ) -> tuple[NDArray, NDArray, NDArray[np.intp]]:
+        """Scales of the Gaussians of q, their shares in it and the draws from each."""
+        if self.scale is not None:
+            scale = check_positive(self, "scale", self.scale)
+            self._check_overlap(measure, n, scale)
+            return np.array([scale]), np.ones(1), np.array([n])
+        own = np.array([part.law.surrogate_scale for part in measure.parts])
+        scales, which = np.unique(own, return_inverse=True)
+        # By mass and not by Neyman: a part that is drawn once is worth one draw.
+        counts, _ = measure.shares(n, IID(), rng, None, allocation)
+        drawn = np.bincount(which, weights=counts, minlength=len(scales)).astype(np.intp)
+        if n >= len(own):
+            return scales, drawn / n, drawn
+        # Too few for all parts: which of them are drawn from is chance, in proportion to mass.
+        masses = np.array([part.total_mass for part in measure.parts])
+        shares = np.bincount(which, weights=masses / masses.sum(), minlength=len(scales))
+        return scales, shares, rng.multinomial(n, shares)
+
+    def _check_overlap(self, measure: Any, n: int, scale: float) -> None:
+        """Refuse a Gaussian that hardly ever draws where a part of the measure is."""
+        for part in measure.parts:
+            own = part.law.surrogate_scale
+            room = max(0.0, 2 - (own / scale) ** 2)
+            worth = n * (own / scale * np.sqrt(room)) ** measure.dim
+            if worth < 1 and part.total_mass > NULL_SHARE * measure.total_mass:
+                raise ValueError(
+                    f"Importance(scale={scale:g}) draws from a Gaussian that hardly overlaps with "
+                    f"a part of scale {own:.3g} in dimension {measure.dim}: its {n} weights are "
+                    f"worth {worth:.1g} equal ones. Use sampler='orthogonal', or scale=None, which "
+                    "draws from all parts."
+                )
+
 
 class Leverage(Sampler):
     """Keeps the frequencies of a larger pool that matter most for ridge regression on the data.
 
-    A pool of ``pool · n`` atoms is drawn by `Orthogonal`; atom j is kept with probability
-    proportional to its ridge leverage score on (a sample of) the rows, averaged with the uniform
-    law so that no weight explodes, and its weight is divided by that probability: unbiased. The
-    weights of a part then add up to its mass only on average, so for a difference of parts that
-    nearly cancel (the δ-Gaussian) `Orthogonal` is several times more accurate.
+    A pool of ``pool · n`` atoms is drawn by `Orthogonal`, and chances are given to its atoms in
+    proportion to their ridge leverage scores on (a sample of) the rows, averaged with the uniform
+    law so that no weight explodes. The atoms of each part are sorted by their scores and cut into
+    groups of equal chance; one atom of each group is kept, and stands for the group. That is
+    unbiased, and the weights of a part always add up to its mass: parts of opposite sign that
+    nearly cancel go on doing so.
 
     Parameters
     ----------
@@ -200,15 +253,15 @@ class Leverage(Sampler):
                 "with sampler='leverage'; without data use sampler='orthogonal'."
             )
         size = max(n_atoms, round(check_positive(self, "pool", self.pool) * n_atoms))
-        pool = Orthogonal().draw(measure, size, rng, X, allocation)
+        counts, factors = measure.shares(size, Orthogonal(), rng, X, allocation)
+        pool, parts = drawn_by_part(measure, Orthogonal(), counts, factors, rng)
         n_rows = int(check_positive(self, "max_rows", self.max_rows))
         rows = X[rng.permutation(len(X))[:n_rows]]
         scores = self._scores(pool, rows)
         total = scores.sum() or 1.0
-        chances = 0.5 * scores / total + 0.5 / size
-        chances /= chances.sum()
-        chosen = _systematic(chances, n_atoms, rng)
-        return Atoms(pool.frequencies[chosen], pool.weights[chosen] / (n_atoms * chances[chosen]))
+        chances = 0.5 * scores / total + 0.5 / len(pool)
+        chosen, sizes = one_of_each_group(scores, chances, parts, n_atoms, rng)
+        return Atoms(pool.frequencies[chosen], pool.weights[chosen] * sizes)
 
     def _scores(self, pool: Atoms, rows: NDArray) -> NDArray[np.floating]:
         """Ridge leverage of each atom: the sum over its cosine and sine columns."""
@@ -297,14 +350,6 @@ def normal_log_density(points: NDArray, scale: float) -> NDArray[np.floating]:
 def log_sphere_area(dim: int) -> float:
     """Log of the area of the unit sphere in R^dim."""
     return float(np.log(2) + dim / 2 * np.log(np.pi) - gammaln(dim / 2))
-
-
-def _systematic(chances: NDArray, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Draw n indices, index j on average ``n · chances[j]`` times, with the least variance."""
-    # In the order of the pool: atoms of one part stand together, and each part keeps its share.
-    edges = np.cumsum(chances)
-    positions = (rng.random() + np.arange(n)) / n * edges[-1]
-    return np.searchsorted(edges, positions).clip(max=len(edges) - 1)
 
 
 SAMPLERS: dict[str, type[Sampler]] = {

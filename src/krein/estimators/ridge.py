@@ -185,6 +185,8 @@ class KreinRidge(Regressing, _Ridge):
     alpha_, alpha_neg_ : float
         The penalties used.
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
         What was tried; only if something was. The squared error of targets above 1e50 or below
         1e-50 is that of the targets times the power of two that brings the largest near 1.
@@ -225,6 +227,8 @@ class KreinRidgeClassifier(LeastSquaresClassifying, _Ridge):
     intercept_ : float or ndarray of shape (k,)
     alpha_, alpha_neg_ : float
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
         As of `KreinRidge`, and with refit=True the "error" and the "brier" score of what was tried.
 

@@ -122,6 +122,8 @@ class KreinSVC(Classifying, KreinLearner):
         The objective of each problem.
     alpha_, alpha_neg_ : float
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
 
     References

@@ -101,6 +101,8 @@ class VarianceConstrainedRegressor(Regressing, _VarianceConstrained):
     intercept_ : float or ndarray of shape (k,)
     alpha_, alpha_neg_, radius_ : float
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
         As of `KreinRidge`.
 
@@ -128,6 +130,8 @@ class VarianceConstrainedClassifier(LeastSquaresClassifying, _VarianceConstraine
     intercept_ : float or ndarray of shape (k,)
     alpha_, alpha_neg_, radius_ : float
     features_ : the fitted map
+    kernel_ : Kernel
+        The kernel as it was fitted; absent if `features` was given.
     cv_results_ : dict
     """
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve
 
 from .._threads import one_blas_thread
 from .penalties import Penalty
@@ -122,22 +122,34 @@ class Lasso:
         """The coefficients, shape (p, q)."""
         return next(self.path(problem, [penalty]))
 
+    def _rows(self, problem: LeastSquares) -> tuple[Array, Array]:
+        """R with ``RᵀR`` the Gram matrix and targets t with ``Rᵀt`` the cross products.
+
+        Directions without variance are left out. A negative eigenvalue shows how large rounding
+        is, which is large for features in single precision.
+        """
+        values, vectors = eigh(problem.gram, check_finite=False)
+        noise = max(1e-12 * float(values.mean()), -4 * float(values[0]), 0.0)
+        kept = values > noise
+        if not kept.any():
+            return np.zeros((1, problem.width)), np.zeros((1, problem.cross.shape[1]))
+        roots, axes = np.sqrt(values[kept])[:, None], vectors[:, kept].T
+        return roots * axes, axes @ problem.cross / roots
+
     def path(self, problem: LeastSquares, penalties: list[Penalty]) -> Iterator[Array]:
         """The coefficients for each of several penalties."""
         from sklearn.linear_model import Lasso as CoordinateDescent
 
         p = problem.width
-        ridge = 1e-12 * np.trace(problem.gram) / max(1, p) or 1.0
-        R = _triangle(problem.gram, np.full(p, ridge))
-        target = solve_triangular(R, problem.cross, trans=1, check_finite=False)
+        R, target = self._rows(problem)
         # A penalty below the rounding of the products with the targets is not seen.
         least = 1e-14 * float(np.abs(problem.cross).max(initial=0)) or 1.0
         for penalty in penalties:
             diagonal = np.maximum(self.unit * penalty.diagonal(self.signs), least)
             scale = np.divide(1.0, diagonal, out=np.zeros(p), where=np.isfinite(diagonal))
-            # scikit-learn's objective is ours divided by twice the number of rows, p.
+            # scikit-learn's objective is ours divided by twice the number of rows.
             solver = CoordinateDescent(
-                alpha=1 / (2 * p), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
+                alpha=1 / (2 * len(R)), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
             )
             found = [solver.fit(R * scale, column).coef_ for column in target.T]
             yield np.stack(found, axis=1) * scale[:, None]
