@@ -23,7 +23,10 @@ from krein.kernels import (
 from krein.testing import check_feature_map
 
 # The published cores do explode, and say so.
-pytestmark = pytest.mark.filterwarnings("ignore:Nystrom explodes on rows:UserWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Nystrom explodes on rows:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.* rows are unlike the training rows:UserWarning"),
+]
 
 ONE_WAY = [ShiftGaussian(1.0, 0.4), SinhGaussian(1.0, 0.3)]
 

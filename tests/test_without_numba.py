@@ -18,8 +18,11 @@ SOURCE = Path(krein.__file__).resolve().parents[1]
 # Runs in a subprocess: fits every kind of map and saves the features.
 PROGRAM = """
 import sys
+import warnings
 import numpy as np
 
+# Of phases as large as those of a width of 1e-7 the digits are tested, not what they are good for.
+warnings.filterwarnings("ignore", ".*nearly the identity", UserWarning)
 blocked = sys.argv[2] == "blocked"
 if blocked:
     class Block:

@@ -27,7 +27,7 @@ from .._validation import (
 )
 from ..features import FeatureMap, Nystrom
 from ..kernels import Gaussian, Kernel
-from ..kernels.custom import BadPairError
+from ..kernels.errors import BadPairError
 from ..streaming import (
     Block,
     Folds,

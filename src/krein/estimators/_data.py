@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from ..kernels import Kernel
-from ..kernels.values import BadPairError
+from ..kernels.errors import BadPairError
 from ..streaming import Container, Folds, GivenFolds, InMemory, Reservoir, checked, split
 from ..streaming.containers import concatenated, count
 from ..streaming.reservoir import SALT

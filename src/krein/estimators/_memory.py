@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._hashing import hash_rows
 from .._validation import own
 from ..kernels import Kernel
-from ..kernels.custom import BadPairError
+from ..kernels.errors import BadPairError
 from ..streaming.containers import count
 
 

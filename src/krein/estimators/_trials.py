@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.custom import BadPairError
+from ..kernels.errors import BadPairError
 from ._candidates import Candidate
 from ._plan import Plan
 

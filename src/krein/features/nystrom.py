@@ -19,7 +19,8 @@ from .._threads import one_blas_thread, over_blocks
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.base import _len
-from ..kernels.values import BadPairError, check_values
+from ..kernels.errors import BadPairError
+from ..kernels.values import check_values
 from .base import FeatureMap
 from .choice import Choice, choose_landmarks
 from .cores import (

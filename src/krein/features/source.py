@@ -15,7 +15,8 @@ from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import _len, _take
-from ..kernels.values import BadPairError, check_values, kernel_name
+from ..kernels.errors import BadPairError
+from ..kernels.values import check_values, kernel_name
 from .pairs import Pairs
 
 

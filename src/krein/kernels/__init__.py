@@ -2,7 +2,7 @@
 
 from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Transposed
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
-from .base import Kernel, NoMeasureError, UnresolvedError
+from .base import Kernel
 from .custom import Custom, FromMeasure, Pairwise, Precomputed
 from .dot import (
     ArcCosine,
@@ -12,6 +12,7 @@ from .dot import (
     RectifiedSigmoid,
     Sigmoid,
 )
+from .errors import NoMeasureError, UnresolvedError
 from .radial import (
     TL1,
     Cauchy,

@@ -29,7 +29,7 @@ from ..measures import (
 )
 from ._arithmetic import Arithmetic
 from ._distances import distances, norms, products
-from .errors import BadPairError
+from .errors import BadPairError, NoMeasureError, UnresolvedError
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -38,21 +38,6 @@ HALVES = 8
 
 NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which needs only kernel values."
 UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
-
-
-class NoMeasureError(ValueError):
-    """The kernel has no spectral measure."""
-
-
-class UnresolvedError(ValueError):
-    """A kernel was evaluated for new rows while one of its parameters waits for data."""
-
-    def __init__(self, kernel: Kernel):
-        super().__init__(
-            f"{one_line(kernel)} takes a parameter from data (gamma='median'), and new rows must "
-            "not change it: call kernel.resolved(X_train), which returns the kernel with the "
-            "number, or fit a map or a learner, whose kernel_ has it; or give gamma a number."
-        )
 
 
 class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
@@ -424,11 +409,6 @@ def check_sphere(kernel: Kernel, X: Any) -> None:
 def _quiet(profile: Profile | None) -> Profile | None:
     """The profile, which may be infinite without a word: whoever takes its values looks at them."""
     return None if profile is None else np.errstate(over="ignore")(profile)
-
-
-def one_line(kernel: Kernel) -> str:
-    """The repr of a kernel without the line breaks that long ones have."""
-    return " ".join(repr(kernel).split())
 
 
 def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:

@@ -11,9 +11,8 @@ from sklearn.utils import check_array
 
 from ..measures import Measure
 from .base import Kernel, _len, _take
-from .values import BadPairError, check_values, kernel_name
-
-__all__ = ["BadPairError", "Custom", "FromMeasure", "Pairwise", "Precomputed"]
+from .errors import BadPairError
+from .values import check_values, kernel_name
 
 
 class _Function(Kernel):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .._hashing import Draws, hash_pairs, hash_rows
 from .base import Kernel, _len
-from .values import BadPairError, check_values
+from .errors import BadPairError
+from .values import check_values
 
 # The key and the salt of the draw: always the same, so that equal data have equal samples.
 KEY, SALT = 0, 0x5A3E

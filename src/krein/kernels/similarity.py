@@ -14,8 +14,9 @@ from .._blocks import row_blocks
 from .._validation import check_choice, check_finite, check_positive
 from ._exp import exp_in_place
 from .algebra import _Wrapper
-from .base import Kernel, UnresolvedError
+from .base import Kernel
 from .custom import Custom
+from .errors import UnresolvedError
 from .sampling import distinct_pairs, sample_by_content
 
 # The unit of a distance is taken from at most this many objects, hence 4950 pairs.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import hash_rows
-from .base import Kernel, one_line
-from .errors import BadPairError
+from .base import Kernel
+from .errors import BadPairError, one_line
 
 # A row of a kernel matrix stands alone if all other values in it are below this share of k(x, x);
 # values are all the same if the deviations of those off the diagonal and of those on it are below

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._threads import blas_threads_for
 from .._validation import check_numeric_columns, own
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
@@ -204,7 +205,8 @@ class KreinPCA(Proximity):
         centred similarities of X and Y.
         """
         check_is_fitted(self)
-        Z = self._map(self._rows(X))
+        with blas_threads_for(X):
+            Z = self._map(self._rows(X))
         return self.form_.dual(Z, out=Z)
 
     @property
