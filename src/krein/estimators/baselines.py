@@ -129,18 +129,21 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
             X = validate_data(
                 self, X, reset=False, dtype=[np.float64, np.float32], accept_sparse="csr"
             )
-        K = X if self._precomputed else check_values(self.kernel_, self.kernel_(X, self.rows_))
-        return np.asarray(K if self.corrector_ is None else self.corrector_.transform(K))
+        with blas_threads_for(X):
+            K = X if self._precomputed else check_values(self.kernel_, self.kernel_(X, self.rows_))
+            return np.asarray(K if self.corrector_ is None else self.corrector_.transform(K))
 
     def decision_function(self, X: Any) -> NDArray:
         """The outputs of libsvm, shape (n,) or (n, k)."""
-        with blas_threads_for(X):
-            return self.svc_.decision_function(self._values(X))
+        K = self._values(X)  # first, since it says what is missing before `fit`
+        with blas_threads_for(K):
+            return self.svc_.decision_function(K)
 
     def predict(self, X: Any) -> NDArray:
         """The class of each row of X."""
-        with blas_threads_for(X):
-            return self.svc_.predict(self._values(X))
+        K = self._values(X)
+        with blas_threads_for(K):
+            return self.svc_.predict(K)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

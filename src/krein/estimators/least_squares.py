@@ -168,8 +168,9 @@ class LeastSquaresLearner(KreinLearner):
             return type(start)(**{**vars(start), **changed})
 
         names = ["alpha", "alpha_neg", "radius"]
-        # What is left of the targets below this is rounding, and no guide to penalties.
-        tiny = ROUNDING * float(problems.whole.square.sum()) or 1.0
+        # The loss as a share of the targets' own square does not depend on their unit. What is left
+        # of them below ROUNDING is rounding, and no guide to penalties.
+        unit = float(problems.whole.square.sum()) or 1.0
 
         def function(logs: Array) -> tuple[float, Array]:
             loss, gradient = problems.loss_and_gradient(solver, settings(np.exp(logs)))
@@ -177,14 +178,15 @@ class LeastSquaresLearner(KreinLearner):
                 gradient = np.append(gradient[0] + gradient[1], gradient[1:])
             # The logarithm of the loss: a scale that the tolerances of the search understand.
             wanted = np.array([gradient[names.index(name)] for name in free])
-            return float(np.log(loss + tiny)), wanted / (loss + tiny)
+            share = loss / unit + ROUNDING
+            return float(np.log(share)), wanted / unit / share
 
         first = np.array([getattr(start, name) for name in free])
         low = np.where(np.array(free) == "radius", 0.01, REACH[0] * scale)
         high = np.where(np.array(free) == "radius", 10.0, REACH[1] * scale)
         values, loss, n = descend(function, np.clip(first, low, high), low, high)
         found = settings(values)
-        lost = max(0.0, float(np.exp(loss)) - tiny)
+        lost = max(0.0, float(np.exp(loss)) - ROUNDING) * unit
         self.cv_results_ = as_table([start, found], n_evaluations=n, squared_error=lost)
         return found
 

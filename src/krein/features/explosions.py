@@ -42,13 +42,20 @@ def check_held_out(
         warnings.warn(
             f"{type(owner).__name__} explodes on rows that it has not seen: its approximate "
             f"k(x, x) of row {held[own.argmax()]} is {own.max():.3g}, where values of the "
-            f"kernel are at most {largest:.3g}. Use more landmarks than components (there are "
-            f"{len(landmarks)} landmarks, n_components={owner.n_components}) and "
-            "landmarks='two-round', or a smaller n_components.",
+            f"kernel are at most {largest:.3g}. {_cure(owner, len(landmarks))}",
             UserWarning,
             stacklevel=outside_level(),
         )
     return largest
+
+
+def _cure(owner: Any, n_landmarks: int) -> str:
+    if owner.core != "sketch":
+        return f"core={owner.core!r} inverts the landmarks' own matrix: use core='sketch'."
+    return (
+        f"Use more landmarks than components (there are {n_landmarks} landmarks, n_components="
+        f"{owner.n_components}) and landmarks='two-round', or a smaller n_components."
+    )
 
 
 def check_new(
