@@ -55,7 +55,7 @@ Predict = Callable[[NDArray, NDArray, NDArray], tuple[NDArray, str]]
 def fitted(learner: Callable, features: Any, S: NDArray, y: NDArray, T: NDArray) -> tuple:
     """A method at its best: penalties by loss, not by counted errors, on maps without the fold."""
     loss = "squared_hinge" if learner is KreinSVC else "squared_error"
-    model = learner(features=features, refit=True, criterion=loss, random_state=0).fit(S, y)
+    model = learner(features=features, nested=True, criterion=loss, random_state=0).fit(S, y)
     return model.predict(T), ""
 
 

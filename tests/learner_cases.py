@@ -19,9 +19,9 @@ LEARNERS = {
     "lasso": krein.KreinRidge(alpha=1e-2, penalty="l1"),
     "ridge classifier": krein.KreinRidgeClassifier(alpha=1e-3, alpha_neg=0.1),
     "ridge classifier cv": krein.KreinRidgeClassifier(alpha="cv"),
-    "variance": krein.VarianceConstrainedRegressor(alpha=1e-3, alpha_neg=0.1, radius=0.9),
+    "variance": krein.VarianceConstrainedRegressor(alpha=1e-3, alpha_neg=0.1, spread=0.9),
     "variance cv": krein.VarianceConstrainedRegressor(alphas=[1e-4, 1e-2]),
-    "variance classifier": krein.VarianceConstrainedClassifier(alpha=1e-3, radius=0.9),
+    "variance classifier": krein.VarianceConstrainedClassifier(alpha=1e-3, spread=0.9),
     "svc": krein.KreinSVC(alpha=1e-3, alpha_neg=0.1, tol=1e-12),
     "svc cv": krein.KreinSVC(alpha="cv", tol=1e-12),
 }

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, Nystrom, SimilarityFeatures
 from krein._hashing import hash_rows
-from krein.estimators._candidates import MANY, candidates, views
+from krein.auto.maps import MANY, candidates, views
 from krein.kernels import TL1, DeltaGaussian, EditDistance, Gaussian, Pairwise, Similarity
 
 RNG = np.random.default_rng(0)
@@ -56,7 +56,7 @@ def test_a_gaussian_of_similarities_is_what_it_says():
     rows = K / np.sqrt(K.var(axis=0).sum())
     distances = np.square(rows[:, None] - rows).sum(axis=2)
     np.testing.assert_allclose(Z @ Z.T, np.exp(-distances / (2 * 1.4**2)), atol=1e-8)
-    model = KreinRidgeClassifier(features=pipeline, refit=True, random_state=0).fit(K, LABELS)
+    model = KreinRidgeClassifier(features=pipeline, nested=True, random_state=0).fit(K, LABELS)
     assert model.score(K, LABELS) > 0.9
 
 
@@ -234,7 +234,7 @@ def test_several_threads_may_predict():
 
 
 def test_a_map_that_does_not_suit_is_noted(monkeypatch):
-    monkeypatch.setattr("krein.estimators._candidates.MANY", 30)
+    monkeypatch.setattr("krein.auto.maps.MANY", 30)
     model = KreinRegressor(TL1(), random_state=0).fit(X, X[:, 0])
     notes = {t.features: t.note for t in model.report_.trials if not np.isfinite(t.score)}
     assert list(notes) == ["RandomFourier"]
@@ -305,14 +305,16 @@ def test_a_long_stream_is_not_gathered():
     rng = np.random.default_rng(0)
     blocks = [(rows, rows[:, 0] > 0) for rows in rng.normal(size=(3, 700, 2))]
     model = KreinClassifier(Gaussian(1.5), 10, random_state=0, max_seconds=1e-9).fit(blocks)
-    assert not model.best_estimator_.refit
+    assert not model.best_estimator_.nested
     assert model.score(*blocks[0]) > 0.9
 
 
 def test_labels_of_several_types_are_refused():
     mixed = np.array(["a", 1] * 30, dtype=object)
     for rows in ((X, mixed), ([(X, mixed)],)):
-        with pytest.raises(ValueError, match="one type, y has int and str: make them all text"):
+        with pytest.raises(
+            ValueError, match="one type, but y has int and str: make all labels text"
+        ):
             KreinClassifier(random_state=0).fit(*rows)
 
 

@@ -70,10 +70,10 @@ def test_the_gradient_ends_no_higher_than_it_started(name):
     """Losses are those of refits; the map is fixed, so that a fold does not change it."""
     X, y = data()
     y = y > 0 if name == "svc" else y
-    learner = clone(LEARNERS[name]).set_params(features=Signed(), cv=KFold(4), alpha_neg=None)
+    learner = clone(LEARNERS[name]).set_params(features=Signed(), cv=KFold(4), alpha_neg="auto")
     model = clone(learner).set_params(alpha="gradient").fit(X, y)
     table = model.cv_results_
-    names = [key for key in ("alpha", "alpha_neg", "radius") if key in table]
+    names = [key for key in ("alpha", "alpha_neg", "spread") if key in table]
     ends = [{key: table[key][i] for key in names} for i in (0, -1)]
     assert {key: getattr(model, key + "_") for key in names} == ends[1]
     before, after = (_held_out(clone(learner).set_params(**end), X, y) for end in ends)
@@ -87,10 +87,10 @@ def test_a_negative_part_that_no_row_shows_is_penalised_most(kind, refit):
     """To cross-validation all penalties on it are equal; to a new row that has it they are not."""
     X, y = data()
     X[:, :2] = 0
-    model = kind(features=Signed(), refit=refit, random_state=0).fit(X, y)
+    model = kind(features=Signed(), nested=refit, random_state=0).fit(X, y)
     assert model.alpha_neg_ == np.inf
     assert clone(model).set_params(alpha="gradient").fit(X, y).alpha_neg_ == np.inf
-    plain = kind(features=Signed(), refit=refit, random_state=0, alpha_neg=1e-12).fit(X, y)
+    plain = kind(features=Signed(), nested=refit, random_state=0, alpha_neg=1e-12).fit(X, y)
     assert plain.alpha_ == model.alpha_
     shown = X.copy()
     shown[:, :2] = 1e3
@@ -100,7 +100,7 @@ def test_a_negative_part_that_no_row_shows_is_penalised_most(kind, refit):
 def test_on_a_few_rows_a_thousandth_is_no_difference():
     X, y = data(40)
     X[:, :2] *= 1e-9  # seen, but to no effect
-    model = krein.KreinRidge(features=Signed(), refit=True, random_state=0).fit(X, y)
+    model = krein.KreinRidge(features=Signed(), nested=True, random_state=0).fit(X, y)
     assert model.alpha_neg_ == np.inf
     results = model.cv_results_
     assert results["squared_error"][results["chosen"]] <= 1.001 * results["squared_error"].min()

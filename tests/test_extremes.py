@@ -10,11 +10,11 @@ from sklearn.base import clone
 
 import krein
 from krein.features.forward import as_columns
+from krein.forms import Signature
 from krein.kernels import DeltaGaussian
-from krein.learning.penalties import Penalty
+from krein.learning import L1, Cholesky, CoordinateDescent, Split
 from krein.learning.problems import LeastSquares
-from krein.learning.ridge import Lasso, Ridge
-from krein.learning.variance import on_sphere
+from krein.learning.secular import on_sphere
 
 X, VALUES = data(90)
 FACTORS = [10.0**power for power in (-200, -150, -100, 100, 150, 200)]
@@ -82,7 +82,7 @@ def test_a_lasso_at_any_size_of_the_targets_is_finite(factor):
 
 @pytest.mark.parametrize("radius", [1e-300, 1e-150, 1e150, 1e300])
 def test_a_variance_of_any_size_is_reached(radius):
-    model = make("variance").set_params(radius=radius).fit(X, VALUES)
+    model = make("variance").set_params(spread=radius).fit(X, VALUES)
     found = model.predict(X)
     assert np.isfinite(found).all()
     if radius > 1:  # next to the mean of y a spread of 1e-150 is not seen
@@ -109,9 +109,11 @@ def test_supervised_landmarks_take_targets_of_any_size():
         assert_rounded(as_columns(factor * VALUES, len(VALUES)), expected)
 
 
-@pytest.mark.parametrize("solver", [Ridge, Lasso])
+@pytest.mark.parametrize(
+    ("solver", "penalty"), [(Cholesky, Split(1e-9, 1e-9)), (CoordinateDescent, L1(1e-2, 1e-2))]
+)
 @pytest.mark.parametrize("rounding", [1e-16, 1e-9, 6e-8])
-def test_products_in_single_precision_have_a_factorisation(solver, rounding):
+def test_products_in_single_precision_have_a_factorisation(solver, penalty, rounding):
     """Rounding makes the smallest eigenvalues of a Gram matrix negative, by luck of the CPU."""
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((8, 20))  # rank 8 of 20
@@ -119,7 +121,6 @@ def test_products_in_single_precision_have_a_factorisation(solver, rounding):
     gram -= rounding * np.trace(gram) * np.eye(20)
     cross = Z.T @ rng.standard_normal((8, 1)) / 8
     problem = LeastSquares(gram, cross, np.ones(1), np.zeros(20), np.zeros(1), 8.0)
-    alpha = 1e-9 if solver is Ridge else 1e-2
-    coef = solver(np.ones(20)).solve(problem, Penalty(alpha, alpha))
+    coef = solver(Signature(np.ones(20))).solve(problem, penalty)
     assert np.isfinite(coef).all()
     assert np.linalg.norm(coef) > 0

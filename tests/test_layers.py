@@ -27,6 +27,7 @@ LAYERS = {
     "forms": 1,
     "samplers": 1,
     "measures": 2,
+    "rows": 0,
     "streaming": 2,
     "kernels": 3,
     "learning": 3,
@@ -36,8 +37,9 @@ LAYERS = {
     "plots": 5,
     "testing": 5,
     "estimators": 6,
-    "quickstart": 7,
-    "cli": 8,
+    "auto": 7,
+    "quickstart": 8,
+    "cli": 9,
 }
 SAME_LAYER = {("samplers", "atoms"), ("diagnostics", "plots")}
 # Slow to import or optional: never at the top of a module.

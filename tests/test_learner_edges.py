@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from krein import KreinClassifier, KreinRidge, KreinRidgeClassifier, KreinSVC
-from krein.estimators._base import scaled_gaussian
+from krein.estimators._representation import scaled_gaussian
 from krein.kernels import DeltaGaussian, EditDistance, Pairwise, Similarity
 from krein.kernels.custom import BadPairError
 

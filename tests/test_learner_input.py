@@ -123,7 +123,7 @@ def test_a_precomputed_kernel_is_the_kernel(made):
     y, K = _target(made), Gaussian(1.0)(X)
     every = {"landmarks": "all", "random_state": 0}
     # Folds are drawn by content, which is not the same: nothing may be tuned.
-    fixed = {"radius": 0.8} if hasattr(made(), "radius") else {}
+    fixed = {"spread": 0.8} if hasattr(made(), "spread") else {}
     model = _make(made, None, features=Nystrom("precomputed", 90, **every), **fixed).fit(K, y)
     direct = _make(made, None, features=Nystrom(Gaussian(1.0), 90, **every), **fixed).fit(X, y)
     T = np.random.default_rng(2).normal(size=(20, 3))

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import krein
 from krein._hashing import hash_pairs
 from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Pairwise, Precomputed
-from krein.learning import hinge
+from krein.learning import Newton
 from krein.streaming import Moments, open_stream
 
 RNG = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def test_a_class_of_one_row_leaves_a_judgement(criterion):
 @pytest.mark.parametrize("refit", [False, True])
 @pytest.mark.parametrize("made", REGRESSORS)
 def test_regressors_count_no_errors(made, refit):
-    model = made(KERNEL, criterion="error", refit=refit, **FEW)
+    model = made(KERNEL, criterion="error", nested=refit, **FEW)
     with pytest.raises(ValueError, match=f"criterion='error'.*{made.__name__} predicts numbers"):
         model.fit(X, X[:, 0])
     assert not hasattr(model, "coef_")
@@ -123,7 +123,7 @@ def test_refit_judges_by_the_weights_of_classes_too(kind, class_weight):
     y = (X[:, 0] + 0.3 * X[:, 1] > 0.8).astype(int)
     options = {"features": Identity(), "class_weight": class_weight, "random_state": 0}
     once, anew = (
-        kind(alphas=[1e-3, 0.1, 1.0], refit=r, **options).fit(X, y) for r in (False, True)
+        kind(alphas=[1e-3, 0.1, 1.0], nested=r, **options).fit(X, y) for r in (False, True)
     )
     for name in ("error", "squared_error"):
         assert_allclose(anew.cv_results_[name], once.cv_results_[name], rtol=1e-6, err_msg=name)
@@ -131,7 +131,7 @@ def test_refit_judges_by_the_weights_of_classes_too(kind, class_weight):
 
 def test_refit_holds_for_a_tuned_radius_too():
     once, anew = (
-        krein.VarianceConstrainedRegressor(KERNEL, alpha=1e-3, refit=r, **FEW).fit(X, VALUES)
+        krein.VarianceConstrainedRegressor(KERNEL, alpha=1e-3, nested=r, **FEW).fit(X, VALUES)
         for r in (False, True)
     )
     assert not np.allclose(once.cv_results_["squared_error"], anew.cv_results_["squared_error"])
@@ -194,7 +194,7 @@ def test_the_corners_of_a_cube_can_be_learned(kind):
 @pytest.mark.parametrize("weights", [{0: -1.0, 1: 1.0}, {0: np.nan, 1: 1.0}, {0: 0.0, 1: 0.0}])
 @pytest.mark.parametrize("kind", CLASSIFIERS)
 def test_weights_of_classes_are_numbers_from_zero_on(kind, weights):
-    with pytest.raises(ValueError, match="class_weight must be numbers from 0 on"):
+    with pytest.raises(ValueError, match="class_weight must hold numbers of at least 0"):
         kind(KERNEL, alpha=0.1, class_weight=weights, **FEW).fit(X, LABELS)
 
 
@@ -329,7 +329,7 @@ def test_numbers_of_columns_are_a_header(tmp_path):
 
 
 def _interrupt(monkeypatch, after):
-    calls, step = [], hinge.SquaredHinge._step
+    calls, step = [], Newton._step
 
     def interrupted(self, *arguments):
         calls.append(1)
@@ -337,7 +337,7 @@ def _interrupt(monkeypatch, after):
             raise KeyboardInterrupt
         return step(self, *arguments)
 
-    monkeypatch.setattr(hinge.SquaredHinge, "_step", interrupted)
+    monkeypatch.setattr(Newton, "_step", interrupted)
     return calls
 
 
@@ -365,7 +365,7 @@ def test_an_interruption_before_anything_is_finished_leaves_nothing(monkeypatch)
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(krein.KreinRidgeClassifier, "fit", interrupted)
+    monkeypatch.setattr(krein.KreinRidgeClassifier, "_solve", interrupted)
     model = krein.KreinClassifier(KERNEL, 10)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, LABELS)

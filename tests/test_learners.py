@@ -27,7 +27,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import krein
 from krein.kernels import TL1, Gaussian, Sigmoid
-from krein.learning import hinge
+from krein.learning import newton
 
 # ------------------------------------------------------------------------ the whole Kreĭn space
 
@@ -64,7 +64,9 @@ def test_ridge_is_the_corrected_dual_formula(alpha, alpha_neg):
 
 
 @pytest.mark.filterwarnings(STRANGE)
-@pytest.mark.parametrize(("alpha_neg", "negative"), [(None, -1.0), (np.inf, 0.0)])
+@pytest.mark.parametrize(
+    ("alpha_neg", "negative"), [("auto", -1.0), ("equal", -1.0), (np.inf, 0.0)]
+)
 def test_equal_penalties_are_flip_and_an_infinite_one_is_clip(alpha_neg, negative):
     K, K_new, U, values, y = _spectrum()
     P = (U * np.where(values > 0, 1.0, negative)) @ U.T
@@ -105,7 +107,7 @@ def test_the_machine_of_loosli_is_flip_followed_by_a_plain_machine():
 
 def test_a_positive_definite_kernel_gives_the_ridge_of_scikit_learn():
     X, y = data()
-    model = make("ridge", kernel=Gaussian(), alpha_neg=None).fit(X, y)
+    model = make("ridge", kernel=Gaussian(), alpha_neg="auto").fit(X, y)
     twin = Ridge(alpha=1e-3 * len(y), solver="svd").fit(model.features_.transform(X), y)
     assert_allclose(model.coef_, twin.coef_, rtol=0, atol=1e-8 * abs(twin.coef_).max())
     assert_allclose(model.intercept_, twin.intercept_, rtol=0, atol=1e-8)
@@ -115,7 +117,7 @@ def test_a_positive_definite_kernel_gives_the_machine_of_scikit_learn():
     """Without an intercept, which liblinear penalises; its own tolerance limits the comparison."""
     X, y = data()
     labels = targets("svc", y)
-    model = make("svc", kernel=Gaussian(), alpha_neg=None, fit_intercept=False).fit(X, labels)
+    model = make("svc", kernel=Gaussian(), alpha_neg="auto", fit_intercept=False).fit(X, labels)
     twin = LinearSVC(C=1 / (2e-3 * len(y)), fit_intercept=False, dual=False, tol=1e-12)
     twin.fit(model.features_.transform(X), labels)
     assert_allclose(model.coef_, twin.coef_, rtol=0, atol=1e-6 * abs(twin.coef_).max())
@@ -265,7 +267,7 @@ def test_one_step_warns_and_many_are_not_needed():
 
 def test_an_interrupted_machine_is_fitted_with_its_best_iterate(monkeypatch):
     X, y = data()
-    calls, update = [], hinge.update_gram
+    calls, update = [], newton.update_gram
 
     def interrupted(*args):
         calls.append(1)
@@ -273,7 +275,7 @@ def test_an_interrupted_machine_is_fitted_with_its_best_iterate(monkeypatch):
             raise KeyboardInterrupt
         return update(*args)
 
-    monkeypatch.setattr(hinge, "update_gram", interrupted)
+    monkeypatch.setattr(newton, "update_gram", interrupted)
     with pytest.warns(ConvergenceWarning):
         model = make("svc", alpha=1e-6, alpha_neg=1e-6).fit(X, y > 0)
     assert len(calls) == 3

@@ -12,7 +12,7 @@ from rounding import assert_same_outputs
 from sklearn.base import clone
 
 from krein import KreinClassifier, KreinRegressor
-from krein.estimators._memory import Memory, Remembered
+from krein.auto.memory import Memory, Remembered
 from krein.kernels import DynamicTimeWarping, Hausdorff, Pairwise, Similarity
 from krein.kernels.custom import BadPairError
 

@@ -11,8 +11,8 @@ from scipy.optimize import approx_fprime
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from krein.learning import LeastSquares, Penalty
-from krein.learning import Ridge as KreinRidge
+from krein.forms import Signature
+from krein.learning import Cholesky, LeastSquares, Split
 from krein.learning.selection import FoldProblems
 from krein.streaming import Folds, GivenFolds, Moments, MomentsSum
 
@@ -334,7 +334,7 @@ def test_losses_are_those_of_refits_without_each_fold(rest):
     places = np.arange(90) % 3
     places[:rest] = -1
     Z, Y, weight, parts = _parts(places)
-    signs, grid = np.array([1.0, -1, 1]), [Penalty(1e-3, 4.0), Penalty(0.3, 1e-2)]
+    signs, grid = np.array([1.0, -1, 1]), [Split(1e-3, 4.0), Split(0.3, 1e-2)]
     problems = FoldProblems.of(parts, 2, True)
     assert problems.folds == [0, 1, 2]
     expected = np.zeros(2)
@@ -345,7 +345,7 @@ def test_losses_are_those_of_refits_without_each_fold(rest):
             model = Ridge(alpha=weight[train].sum(), solver="svd")
             model.fit(scaled[train], Y[train], weight[train])
             expected[i] += weight[test] @ ((Y - model.predict(scaled)) ** 2)[test].sum(axis=1)
-    losses = problems.losses(problems.coefficients(KreinRidge(signs), grid))
+    losses = problems.losses(problems.coefficients(Cholesky(Signature(signs)), grid))
     assert_allclose(losses, expected / weight[places >= 0].sum(), rtol=1e-8)
 
 

@@ -10,7 +10,7 @@ from rounding import assert_same_outputs
 from sklearn.metrics import brier_score_loss
 
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, KreinSVC, Nystrom
-from krein.estimators._plan import Plan
+from krein.auto.plan import Plan
 from krein.kernels import DeltaGaussian
 
 RNG = np.random.default_rng(0)
@@ -104,7 +104,7 @@ def test_the_brier_score_is_that_of_clipped_probabilities():
     folds = [(np.flatnonzero(np.arange(210) % 3 != i), np.arange(i, 210, 3)) for i in range(3)]
     for made in (KreinRidgeClassifier, KreinSVC):
         options = {"features": Nystrom(DeltaGaussian(), 210, landmarks="all")}
-        model = made(alphas=[1e-3], alpha_neg="equal", cv=folds, refit=True, **options).fit(X, y)
+        model = made(alphas=[1e-3], alpha_neg="equal", cv=folds, nested=True, **options).fit(X, y)
         found = np.empty(210)
         for train, test in folds:
             one = made(alpha=1e-3, alpha_neg="equal", **options).fit(X[train], y[train])

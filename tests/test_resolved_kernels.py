@@ -229,7 +229,7 @@ FITTED = [
     KreinPCA(kernel=Similarity(gap)),
     CorrectedSVC(Similarity(gap)),
     KreinRidgeClassifier(Similarity(gap), 5, alpha=0.1, random_state=0),
-    KreinRidgeClassifier(Similarity(gap), 5, refit=True, random_state=0),
+    KreinRidgeClassifier(Similarity(gap), 5, nested=True, random_state=0),
     KreinSVC(Similarity(gap), 5, alpha=0.1, random_state=0),
     KreinClassifier(Similarity(Pairwise(distance)), 5, random_state=0),
     KreinClassifier(Similarity(gap), 5, cv=2, random_state=0),

@@ -108,7 +108,7 @@ VARIANTS = [
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha=0.01, penalty="l1", random_state=0),
     KreinRidge(Gaussian(2.0), alpha=1e-4, penalty="krein", random_state=0),
     KreinRidgeClassifier(features=fourier(DeltaGaussian()), alpha=1e-4),
-    VarianceConstrainedRegressor(DeltaGaussian(2.0, 20.0), alpha=1e-4, radius=1, random_state=0),
+    VarianceConstrainedRegressor(DeltaGaussian(2.0, 20.0), alpha=1e-4, spread=1, random_state=0),
     VarianceConstrainedClassifier(features=fourier(ShiftGaussian()), alpha="gradient"),
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
     KreinSVC(alpha="gradient", random_state=0),

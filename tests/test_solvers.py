@@ -7,14 +7,30 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Ridge as SklearnRidge
 
-from krein.learning import Lasso, LeastSquares, Ridge, VarianceConstrained
-from krein.learning.hinge import NewtonState, SquaredHinge, outputs, warm_start
-from krein.learning.penalties import ConstrainedPenalty, Penalty
-from krein.learning.selection import FoldProblems, best, descend
-from krein.learning.variance import on_sphere
+from krein.forms import Signature
+from krein.learning import (
+    L1,
+    SOLVERS,
+    Cholesky,
+    Constrained,
+    CoordinateDescent,
+    Indefinite,
+    LeastSquares,
+    Newton,
+    Secular,
+    Split,
+    SquaredError,
+    SquaredHinge,
+    SymmetricIndefinite,
+    solver_for,
+)
+from krein.learning.newton import NewtonState, outputs, warm_start
+from krein.learning.secular import on_sphere
+from krein.learning.selection import FoldProblems, along_gradient, best
 from krein.streaming import Moments
 
 SIGNS = np.array([1.0, -1, 1, -1, 1])
+FORM = Signature(SIGNS)
 
 
 def _data(n=80, p=5, q=1, seed=0):
@@ -51,18 +67,18 @@ def _central(function, settings, step=1e-5):
 @pytest.mark.parametrize("penalty", [(0.3, 0.3), (0.01, 2.0), (5.0, 1e-4)])
 def test_ridge_is_the_ridge_of_scikit_learn(penalty, fit_intercept):
     Z, Y, weight = _data(q=3)
-    mine = Ridge(SIGNS).solve(_problem(Z, Y, weight, fit_intercept), Penalty(*penalty))
+    mine = Cholesky(FORM).solve(_problem(Z, Y, weight, fit_intercept), Split(*penalty))
     assert_allclose(mine, _scaled_ridge(Z, Y, weight, *penalty, fit_intercept), rtol=1e-9)
 
 
 def test_ridge_without_the_negative_part_is_clip_and_large_penalties_approach_it():
     Z, Y, weight = _data(q=2)
     problem, plus = _problem(Z, Y, weight), SIGNS > 0
-    clip = Ridge(SIGNS).solve(problem, Penalty(0.1, np.inf))
+    clip = Cholesky(FORM).solve(problem, Split(0.1, np.inf))
     assert not clip[~plus].any()
     model = SklearnRidge(alpha=0.1 * weight.sum()).fit(Z[:, plus], Y, weight)
     assert_allclose(clip[plus], model.coef_.T, rtol=1e-9)
-    away = [abs(Ridge(SIGNS).solve(problem, Penalty(0.1, a)) - clip).max() for a in (1e4, 1e6, 1e8)]
+    away = [abs(Cholesky(FORM).solve(problem, Split(0.1, a)) - clip).max() for a in (1e4, 1e6, 1e8)]
     assert_allclose(np.divide(away[:-1], away[1:]), 100, rtol=1e-2)
     assert away[-1] < 1e-7
 
@@ -70,11 +86,15 @@ def test_ridge_without_the_negative_part_is_clip_and_large_penalties_approach_it
 @pytest.mark.parametrize("n", [80, 4])
 @pytest.mark.parametrize("kind", ["ridge", "indefinite ridge", "lasso"])
 def test_a_path_has_the_solution_of_each_penalty(kind, n):
-    solver = Lasso(SIGNS, tol=1e-12) if kind == "lasso" else Ridge(SIGNS, kind != "ridge")
+    solver = {
+        "lasso": CoordinateDescent(FORM, tol=1e-12),
+        "ridge": Cholesky(FORM),
+    }.get(kind, SymmetricIndefinite(FORM))
     problem = _problem(*_data(n=n, q=2))
-    grid = [Penalty(a, b) for a in (1e-3, 0.1, 5.0) for b in (1e-2, 1.0, np.inf)]
+    made = L1 if kind == "lasso" else Split
+    grid = [made(a, b) for a in (1e-3, 0.1, 5.0) for b in (1e-2, 1.0, np.inf)]
     if kind == "indefinite ridge":
-        grid = [Penalty(a, a) for a in (0.013, 0.17, 5.0)]
+        grid = [Indefinite(a) for a in (0.013, 0.17, 5.0)]
     path = list(solver.path(problem, grid))
     assert len(path) == len(grid)
     for coef, penalty in zip(path, grid, strict=True):
@@ -85,12 +105,12 @@ def test_a_path_has_the_solution_of_each_penalty(kind, n):
 @pytest.mark.parametrize("penalty", [(0.3, 0.3), (0.01, 2.0), (0.2, np.inf)])
 def test_ridge_derivatives_are_those_of_central_differences(penalty):
     problem = _problem(*_data(q=2))
-    coef, mine = Ridge(SIGNS).derivatives(problem, Penalty(*penalty))
-    assert_allclose(coef, Ridge(SIGNS).solve(problem, Penalty(*penalty)), rtol=1e-12)
+    coef, mine = Cholesky(FORM).derivatives(problem, Split(*penalty))
+    assert_allclose(coef, Cholesky(FORM).solve(problem, Split(*penalty)), rtol=1e-12)
     free = [p for p in penalty if np.isfinite(p)]
 
     def solve(*settings):
-        return Ridge(SIGNS).solve(problem, Penalty(*settings, *penalty[len(settings) :]))
+        return Cholesky(FORM).solve(problem, Split(*settings, *penalty[len(settings) :]))
 
     assert_allclose(mine[: len(free)], _central(solve, free), rtol=0, atol=1e-8)
     assert not mine[len(free) :].any()
@@ -99,7 +119,7 @@ def test_ridge_derivatives_are_those_of_central_differences(penalty):
 @pytest.mark.parametrize("alpha", [0.05, 0.4, 30.0])
 def test_the_indefinite_ridge_is_a_stationary_point(alpha):
     problem = _problem(*_data(q=2))
-    coef = Ridge(SIGNS, indefinite=True).solve(problem, Penalty(alpha, alpha))
+    coef = SymmetricIndefinite(FORM).solve(problem, Indefinite(alpha))
     gradient = problem.gram @ coef + alpha * SIGNS[:, None] * coef - problem.cross
     assert_allclose(gradient, 0, atol=1e-11)
 
@@ -110,7 +130,7 @@ def test_the_indefinite_ridge_warns_where_alpha_meets_an_eigenvalue():
     alpha = float(max(roots.real[abs(roots.imag) < 1e-12]))
     assert alpha > 0
     with pytest.warns(Warning, match="alpha"):
-        Ridge(SIGNS, indefinite=True).solve(problem, Penalty(alpha, alpha))
+        SymmetricIndefinite(FORM).solve(problem, Indefinite(alpha))
 
 
 # --------------------------------------------------------------------------------------- lasso
@@ -120,7 +140,7 @@ def test_the_indefinite_ridge_warns_where_alpha_meets_an_eigenvalue():
 @pytest.mark.parametrize("q", [1, 2])
 def test_lasso_meets_the_conditions_of_a_minimum(penalty, q):
     problem = _problem(*_data(q=q))
-    coef = Lasso(SIGNS, tol=1e-12).solve(problem, Penalty(*penalty))
+    coef = CoordinateDescent(FORM, tol=1e-12).solve(problem, L1(*penalty))
     bound = np.where(SIGNS > 0, *penalty)[:, None] * np.ones(q)
     slope = 2 * (problem.cross - problem.gram @ coef)
     used = coef != 0
@@ -131,10 +151,10 @@ def test_lasso_meets_the_conditions_of_a_minimum(penalty, q):
 def test_lasso_leaves_out_every_feature_at_the_largest_slope_and_not_below():
     problem = _problem(*_data())
     largest = 2 * abs(problem.cross).max()
-    assert not Lasso(SIGNS).solve(problem, Penalty(1.001 * largest, 1.001 * largest)).any()
-    below = Lasso(SIGNS).solve(problem, Penalty(0.9 * largest, 0.9 * largest))
+    assert not CoordinateDescent(FORM).solve(problem, L1(1.001 * largest, 1.001 * largest)).any()
+    below = CoordinateDescent(FORM).solve(problem, L1(0.9 * largest, 0.9 * largest))
     assert 0 < np.count_nonzero(below) < 5
-    clip = Lasso(SIGNS).solve(problem, Penalty(0.1, np.inf))
+    clip = CoordinateDescent(FORM).solve(problem, L1(0.1, np.inf))
     assert not clip[SIGNS < 0].any()
     assert clip.any()
 
@@ -194,7 +214,7 @@ def test_no_point_of_a_fine_grid_on_the_sphere_is_better(name):
 def test_no_coefficients_of_that_variance_have_a_smaller_objective(p, settings):
     Z, Y, weight = _data(p=p, q=2)
     problem, signs = _problem(Z, Y, weight), SIGNS[:p]
-    coef = VarianceConstrained(signs).solve(problem, ConstrainedPenalty(*settings))
+    coef = Secular(Signature(signs)).solve(problem, Constrained(*settings))
     penalty = np.where(signs > 0, *settings[:2])
     directions = _sphere(p)
     length = np.sqrt(np.einsum("ki,ij,kj->k", directions, problem.gram, directions))
@@ -216,8 +236,8 @@ def test_variance_is_met_with_dependent_features_and_without_the_negative_part()
     Z[:, 2] = Z[:, 0] + Z[:, 1]
     problem = _problem(Z, Y, weight)
     for alpha_neg in (0.5, np.inf):
-        settings = ConstrainedPenalty(0.1, alpha_neg, 0.8)
-        coef = VarianceConstrained(SIGNS).solve(problem, settings)
+        settings = Constrained(0.1, alpha_neg, 0.8)
+        coef = Secular(FORM).solve(problem, settings)
         variance = np.cov((Z @ coef)[:, 0], aweights=weight, ddof=0)
         assert_allclose(variance, 0.64 * problem.square[0], rtol=1e-10)
         assert np.isinf(alpha_neg) <= (not coef[SIGNS < 0].any())
@@ -225,21 +245,21 @@ def test_variance_is_met_with_dependent_features_and_without_the_negative_part()
 
 def test_the_radius_of_the_ridge_gives_the_ridge():
     problem = _problem(*_data())
-    ridge = Ridge(SIGNS).solve(problem, Penalty(0.2, 0.7))
+    ridge = Cholesky(FORM).solve(problem, Split(0.2, 0.7))
     radius = float(np.sqrt((ridge * (problem.gram @ ridge)).sum() / problem.square[0]))
-    mine = VarianceConstrained(SIGNS).solve(problem, ConstrainedPenalty(0.2, 0.7, radius))
+    mine = Secular(FORM).solve(problem, Constrained(0.2, 0.7, radius))
     assert_allclose(mine, ridge, rtol=1e-9)
 
 
 @pytest.mark.parametrize("settings", [(0.1, 0.1, 0.5), (0.01, 2.0, 1.1), (0.7, 0.02, 0.9)])
 def test_variance_constrained_derivatives_are_those_of_central_differences(settings):
-    problem, solver = _problem(*_data(q=2)), VarianceConstrained(SIGNS)
-    coef, mine = solver.derivatives(problem, ConstrainedPenalty(*settings))
-    grid = [ConstrainedPenalty(*settings), ConstrainedPenalty(1.0, np.inf, 0.3)]
+    problem, solver = _problem(*_data(q=2)), Secular(FORM)
+    coef, mine = solver.derivatives(problem, Constrained(*settings))
+    grid = [Constrained(*settings), Constrained(1.0, np.inf, 0.3)]
     for alone, other in zip(grid, solver.path(problem, grid), strict=True):
         assert_allclose(solver.solve(problem, alone), other, rtol=1e-9)
-    assert_allclose(coef, solver.solve(problem, ConstrainedPenalty(*settings)), rtol=1e-10)
-    numeric = _central(lambda *s: solver.solve(problem, ConstrainedPenalty(*s)), settings)
+    assert_allclose(coef, solver.solve(problem, Constrained(*settings)), rtol=1e-10)
+    numeric = _central(lambda *s: solver.solve(problem, Constrained(*s)), settings)
     assert_allclose(mine, numeric, rtol=0, atol=1e-7 * abs(numeric).max())
 
 
@@ -267,8 +287,8 @@ def _classes(n=80):
 
 def _hinge(Z, y, weight, penalty, n_blocks=1, fit_intercept=True, **options):
     rows = _Rows(Z, n_blocks)
-    solver = SquaredHinge(SIGNS, fit_intercept, **{"tol": 1e-12, **options})
-    return rows, solver, solver.solve(rows, y, weight, Penalty(*penalty), NewtonState.zero(rows))
+    solver = Newton(FORM, SquaredHinge, fit_intercept, **{"tol": 1e-12, **options})
+    return rows, solver, solver.solve(rows, y, weight, Split(*penalty), NewtonState.zero(rows))
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
@@ -309,8 +329,8 @@ def test_the_gradient_vanishes_at_the_squared_hinge_solution(n_blocks, fit_inter
 def test_squared_hinge_goes_on_from_any_state_to_the_same_solution(rng):
     Z, y, weight = _classes()
     rows, solver, cold = _hinge(Z, y, weight, (0.02, 0.3))
-    penalty = Penalty(0.02, 0.3)
-    other = solver.solve(rows, -y, rng.random(len(y)), Penalty(1.0, 1e-3), NewtonState.zero(rows))
+    penalty = Split(0.02, 0.3)
+    other = solver.solve(rows, -y, rng.random(len(y)), Split(1.0, 1e-3), NewtonState.zero(rows))
     random = NewtonState.at(rows, rng.standard_normal(6))
     warm = warm_start(solver, rows, y, weight, penalty, rng.random(len(y)))
     for state in (other, random, warm):
@@ -333,7 +353,7 @@ def test_squared_hinge_stops_at_max_iter_with_a_lower_objective():
 def test_squared_hinge_derivatives_are_those_of_central_differences(penalty, fit_intercept):
     Z, y, weight = _classes()
     rows, solver, state = _hinge(Z, y, weight, penalty, fit_intercept=fit_intercept)
-    mine = solver.derivatives(rows, weight, y, Penalty(*penalty), state)
+    mine = solver.derivatives(rows, weight, y, Split(*penalty), state)
     numeric = _central(
         lambda *s: _hinge(Z, y, weight, s, fit_intercept=fit_intercept)[2].coef, penalty
     )
@@ -347,8 +367,8 @@ def test_squared_hinge_derivatives_are_those_of_central_differences(penalty, fit
 @pytest.mark.parametrize(
     ("solver", "kind", "settings"),
     [
-        (Ridge(SIGNS), Penalty, (0.02, 0.7)),
-        (VarianceConstrained(SIGNS), ConstrainedPenalty, (0.02, 0.7, 0.9)),
+        (Cholesky(FORM), Split, (0.02, 0.7)),
+        (Secular(FORM), Constrained, (0.02, 0.7, 0.9)),
     ],
 )
 def test_the_gradient_of_the_folds_loss_is_that_of_central_differences(solver, kind, settings):
@@ -372,24 +392,64 @@ def test_the_best_is_the_smallest_loss_then_the_smallest_tie_then_the_first():
     assert best(losses, np.array([0, 5, 5, 5, 0]), np.array([9, 3, 2, 1, 0])) == 3
 
 
-def test_descent_finds_the_minimum_within_its_bounds():
+BOX = {"alpha": (1e-3, 1e3), "alpha_neg": (1e-3, 10.0)}
+
+
+def test_the_search_along_the_gradient_finds_the_minimum_within_its_bounds():
     centre = np.log([0.3, 50.0])
 
-    def bowl(logs):
-        return float(((logs - centre) ** 2).sum()), 2 * (logs - centre)
+    def bowl(penalty):
+        logs = np.log([penalty.alpha, penalty.alpha_neg])
+        return 1 + float(((logs - centre) ** 2).sum()), 2 * (logs - centre)
 
-    box = np.array([1e-3, 1e-3]), np.array([1e3, 10.0])
-    settings, loss, n_evaluations = descend(bowl, np.array([5.0, 0.1]), *box)
-    assert_allclose(settings, [0.3, 10.0], rtol=1e-4)
-    assert_allclose(loss, np.log(5) ** 2, rtol=1e-6)
+    found, loss, n_evaluations = along_gradient(bowl, Split(5.0, 0.1), ["alpha", "alpha_neg"], BOX)
+    assert_allclose([found.alpha, found.alpha_neg], [0.3, 10.0], rtol=1e-4)
+    assert_allclose(loss, 1 + np.log(5) ** 2, rtol=1e-6)
     assert n_evaluations > 0
 
 
-def test_descent_along_a_wrong_gradient_does_not_end_above_its_start():
-    def misleading(logs):
-        return float((logs**2).sum()), -2 * logs
+@pytest.mark.parametrize("unit", [2.0**-40, 1.0, 2.0**40])
+def test_the_search_along_the_gradient_does_not_depend_on_the_unit(unit):
+    def bowl(penalty):
+        log = np.log(penalty.alpha / 0.3)
+        return unit * (1 + log**2), unit * np.array([2 * log, 0.0])
 
-    start = np.exp([0.5, -0.5])
-    settings, loss, _ = descend(misleading, start, np.full(2, 0.05), np.full(2, 20.0))
-    assert loss <= 0.5
-    assert_allclose(misleading(np.log(settings))[0], loss, rtol=1e-12)
+    found, loss, n = along_gradient(bowl, Split(5.0, 1.0), ["alpha"], BOX, unit=unit)
+    one = along_gradient(
+        lambda p: (bowl(p)[0] / unit, bowl(p)[1] / unit), Split(5.0, 1.0), ["alpha"], BOX
+    )
+    assert (found, loss / unit, n) == one
+    assert found.alpha_neg == 1.0
+
+
+def test_a_tied_penalty_follows_along_the_sum_of_both_slopes():
+    def bowl(penalty):
+        logs = np.log([penalty.alpha / 0.1, penalty.alpha_neg / 0.9])
+        return 1 + float((logs**2).sum()), 2 * logs
+
+    found, *_ = along_gradient(bowl, Split(5.0, 5.0), ["alpha"], BOX, tied=True)
+    assert found.alpha == found.alpha_neg
+    assert_allclose(found.alpha, 0.3, rtol=1e-4)
+
+
+def test_a_wrong_gradient_does_not_end_above_its_start():
+    def misleading(penalty):
+        logs = np.log([penalty.alpha, penalty.alpha_neg])
+        return 1 + float((logs**2).sum()), -2 * logs
+
+    start = Split(*np.exp([0.5, -0.5]).tolist())
+    found, loss, _ = along_gradient(misleading, start, ["alpha", "alpha_neg"], BOX)
+    assert loss <= misleading(start)[0] * (1 + 1e-12)
+    assert_allclose(misleading(found)[0], loss, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_each_combination_has_the_solver_that_declares_it(solver):
+    assert solver_for(solver.loss, solver.penalty) is solver
+
+
+def test_a_combination_without_a_solver_is_refused_with_both_names():
+    with pytest.raises(ValueError, match=r"SquaredHinge and the penalty L1 .*combined with Split"):
+        solver_for(SquaredHinge, L1)
+    with pytest.raises(ValueError, match=r"CoordinateDescent.*SquaredError.*L1.*alpha='cv'"):
+        solver_for(SquaredError, L1, derivatives=True)

@@ -23,7 +23,6 @@ from krein import (
     VarianceConstrainedClassifier,
     VarianceConstrainedRegressor,
 )
-from krein.estimators import _data
 from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
 from krein.streaming import InMemory, Moments, Reservoir
 
@@ -58,7 +57,7 @@ FIXED = {"alpha": 1e-3, "alpha_neg": 1e-2}
 LEARNERS = {
     "ridge": (KreinRidge, FIXED),
     "ridge_classifier": (KreinRidgeClassifier, FIXED),
-    "variance": (VarianceConstrainedRegressor, {**FIXED, "radius": 0.8}),
+    "variance": (VarianceConstrainedRegressor, {**FIXED, "spread": 0.8}),
     "svc": (KreinSVC, {**FIXED, "tol": 1e-12}),
 }
 GRID = {"alphas": [1e-4, 1e-2], "alphas_neg": [1e-4, 1e-1]}
@@ -241,7 +240,8 @@ def test_row_permutations_across_blocks_change_no_prediction(learner, reference)
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_more_rows_than_the_map_takes(learner, features, monkeypatch, tmp_path):
     """The rows for the map are drawn by content, wherever and in whatever order they come."""
-    monkeypatch.setattr(_data, "MAP_ROWS", 1000)
+    monkeypatch.setattr("krein.streaming.survey.MAP_ROWS", 1000)
+    monkeypatch.setattr("krein.streaming.data.MAP_ROWS", 1000)
     many, *targets = _data_set(1600)
     y = targets[learner in ("ridge_classifier", "svc")]
     np.save(tmp_path / "X.npy", many)
@@ -302,10 +302,18 @@ def test_partial_fit_takes_streams():
 
 
 def test_partial_fit_after_fit_learns_from_more_rows():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).fit(X[:100], VALUES[:100])
-    model.partial_fit(X[100:], VALUES[100:])
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"], keep_statistics=True)
+    model.fit(X[:100], VALUES[:100]).partial_fit(X[100:], VALUES[100:])
     whole = clone(model).fit(X, VALUES)
     _assert_same_model(model, whole)
+
+
+def test_partial_fit_after_fit_needs_its_statistics():
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).fit(X[:100], VALUES[:100])
+    before = model.coef_
+    with pytest.raises(ValueError, match="KreinRidge.partial_fit .* keep_statistics=True"):
+        model.partial_fit(X[100:], VALUES[100:])
+    assert model.coef_ is before
 
 
 def test_fit_forgets_what_partial_fit_saw():

@@ -6,11 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .auto import KreinClassifier, KreinRegressor
     from .diagnostics import Diagnosis, approximation_error, diagnose
     from .estimators import (
         CorrectedSVC,
-        KreinClassifier,
-        KreinRegressor,
         KreinRidge,
         KreinRidgeClassifier,
         KreinSVC,
@@ -51,9 +50,9 @@ _HOMES = {
     "Diagnosis": "diagnostics",
     "DissimilarityToSimilarity": "proximity",
     "DoubleCentering": "proximity",
-    "KreinClassifier": "estimators",
+    "KreinClassifier": "auto",
     "KreinPCA": "proximity",
-    "KreinRegressor": "estimators",
+    "KreinRegressor": "auto",
     "KreinRidge": "estimators",
     "KreinRidgeClassifier": "estimators",
     "KreinSVC": "estimators",
@@ -68,6 +67,7 @@ _HOMES = {
     "diagnose": "diagnostics",
 }
 _MODULES = (
+    "auto",
     "estimators",
     "features",
     "forms",

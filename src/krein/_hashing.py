@@ -11,6 +11,7 @@ import functools
 import hashlib
 import io
 import pickle
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,27 @@ from ._blocks import row_blocks
 from ._compile import compiled
 
 Hashes = NDArray[np.uint64]
+
+
+class Salt(IntEnum):
+    """The independent sets of random numbers; each use of randomness has its own.
+
+    A number above `CENTER` belongs to one centre of k-means++, a number above `LEVEL` to one level
+    of recursive leverage scores.
+    """
+
+    UNIFORM = 1
+    SKETCH = 2
+    SAMPLE = 3
+    SCORES = 4
+    LEVELS = 5
+    HELD = 6
+    RESIDUALS = 7
+    CENTER = 8
+    FOLDS = 7_001
+    WARM_START = 7_002
+    UNITS = 0x5A3E
+
 
 _GOLDEN, _MIX1, _MIX2 = (
     np.uint64(0x9E3779B97F4A7C15),

@@ -110,20 +110,25 @@ def unit_of(largest: float) -> float:
 INSTEAD = {"kernel": "kernel=krein.kernels.Gaussian()", "features": "features=krein.Nystrom()"}
 
 
+def check_nested(owner: Any, params: dict[str, Any]) -> None:
+    """Raise if a parameter of a parameter is to be set where there is no object to have it."""
+    for name in params:
+        outer, _, inner = name.partition("__")
+        value = params.get(outer, getattr(owner, outer, owner))
+        if inner and not hasattr(value, "set_params"):
+            cure = INSTEAD.get(outer, f"an object as {outer}")
+            raise ValueError(
+                f"{type(owner).__name__} has {outer}={value!r}, which has no parameter {inner!r}: "
+                f"give it {cure}, or another object with that parameter, first."
+            )
+
+
 class NestedParameters:
     """Estimators whose parameters have parameters, which exist only once they are objects."""
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
-        for name in params:
-            outer, _, inner = name.partition("__")
-            value = params.get(outer, getattr(self, outer, self))
-            if inner and not hasattr(value, "set_params"):
-                cure = INSTEAD.get(outer, f"an object as {outer}")
-                raise ValueError(
-                    f"{type(self).__name__} has {outer}={value!r}, which has no parameter "
-                    f"{inner!r}: give it {cure}, or another object with that parameter, first."
-                )
+        check_nested(self, params)
         return super().set_params(**params)  # type: ignore[misc]  # the estimator's own
 
 

@@ -1,6 +1,5 @@
-"""Learners: scikit-learn's shells around features, statistics and solvers."""
+"""scikit-learn's shells around maps, forms and solvers, one small class per learner."""
 
-from .auto import KreinClassifier, KreinRegressor
 from .baselines import CorrectedSVC
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
@@ -8,8 +7,6 @@ from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegresso
 
 __all__ = [
     "CorrectedSVC",
-    "KreinClassifier",
-    "KreinRegressor",
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -17,70 +17,59 @@ except ImportError:  # scikit-learn before 1.9
         return method
 
 
-class Progressing(CallbackSupportMixin):
-    """A fit in named stages, each of which is reported when it begins and ends.
+__all__ = ["CallbackSupportMixin", "reporting", "show", "stage", "with_callbacks"]
 
-    ``model.set_callbacks(sklearn.callback.ProgressBar())`` follows them, or any other callback;
-    `show_progress` does so without naming one.
-    """
 
-    def show_progress(self, show: bool = True) -> Self:
-        """Show a bar during `fit`; needs rich (``pip install "krein[cli]"``).
+def show(estimator: Any, wanted: bool) -> Any:
+    """Draw a bar while the estimator is fitted, or no longer; return the estimator."""
+    try:
+        import rich  # noqa: F401  # both bars are drawn by it
+    except ImportError as error:
+        raise ImportError(
+            "show_progress needs rich: install it with  pip install 'krein[cli]'."
+        ) from error
+    if hasattr(estimator, "set_callbacks"):
+        from sklearn.callback import ProgressBar
 
-        Parameters
-        ----------
-        show : bool, default=True
+        return estimator.set_callbacks(*([ProgressBar()] if wanted else []))
+    estimator._bar = wanted
+    return estimator
 
-        Returns
-        -------
-        self
-        """
-        try:
-            import rich  # noqa: F401  # both bars are drawn by it
-        except ImportError as error:
-            raise ImportError(
-                "show_progress needs rich: install it with  pip install 'krein[cli]'."
-            ) from error
-        if hasattr(self, "set_callbacks"):
-            from sklearn.callback import ProgressBar
 
-            return self.set_callbacks(*([ProgressBar()] if show else []))
-        self._bar = show
-        return self
-
-    @contextmanager
-    def _reporting(self, n_stages: int | None) -> Iterator[None]:
-        """Around a fit of so many stages (None: not known before)."""
-        if hasattr(self, "_init_callback_context"):
-            context = self._init_callback_context(max_subtasks=n_stages)
-            context.call_on_fit_task_begin(estimator=self)
-            yield
-            context.call_on_fit_task_end(estimator=self)
-        elif getattr(self, "_bar", False):
-            from rich.progress import Progress
-
-            with Progress(transient=True) as bar:
-                self._task = bar, bar.add_task(type(self).__name__, total=n_stages)
-                try:
-                    yield
-                finally:
-                    del self._task
-        else:
-            yield
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[None]:
-        """Around one stage."""
-        context: Any = getattr(self, "_callback_fit_ctx", None)
-        task = getattr(self, "_task", None)
-        if context is not None:
-            part = context.subcontext(task_name=name)
-            part.call_on_fit_task_begin(estimator=self)
-            yield
-            part.call_on_fit_task_end(estimator=self)
-            return
-        if task is not None:
-            task[0].update(task[1], description=name)
+@contextmanager
+def reporting(estimator: Any, n_stages: int | None) -> Iterator[None]:
+    """Report a fit of `n_stages` stages, or of a number that is not known before (None)."""
+    if hasattr(estimator, "_init_callback_context"):
+        context = estimator._init_callback_context(max_subtasks=n_stages)
+        context.call_on_fit_task_begin(estimator=estimator)
         yield
-        if task is not None:
-            task[0].advance(task[1])
+        context.call_on_fit_task_end(estimator=estimator)
+    elif getattr(estimator, "_bar", False):
+        from rich.progress import Progress
+
+        with Progress(transient=True) as bar:
+            estimator._task = bar, bar.add_task(type(estimator).__name__, total=n_stages)
+            try:
+                yield
+            finally:
+                del estimator._task
+    else:
+        yield
+
+
+@contextmanager
+def stage(estimator: Any, name: str) -> Iterator[None]:
+    """Report the begin and the end of one stage of a fit."""
+    context: Any = getattr(estimator, "_callback_fit_ctx", None)
+    task = getattr(estimator, "_task", None)
+    if context is not None:
+        part = context.subcontext(task_name=name)
+        part.call_on_fit_task_begin(estimator=estimator)
+        yield
+        part.call_on_fit_task_end(estimator=estimator)
+        return
+    if task is not None:
+        task[0].update(task[1], description=name)
+    yield
+    if task is not None:
+        task[0].advance(task[1])

@@ -2,116 +2,174 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._data import Survey, check_labels
-from ._files import ScoringStreams
+from .._validation import unit_of
+from ..streaming import Survey
 
 Array = NDArray[np.floating]
 
 
-class Regressing(ScoringStreams, RegressorMixin):
-    """Predictions are the outputs."""
+@dataclass(frozen=True)
+class Numbers:
+    """Targets that are numbers; an output is a prediction.
 
-    def predict(self, X: Any) -> Array:
-        """The predictions for the rows of X, shape (n,) or (n, k).
+    Attributes
+    ----------
+    owner : str
+        The name of the learner, for error messages.
+    n_outputs : int
+        The number of columns of the targets.
+    is_vector : bool
+        True if targets and predictions are vectors.
+    unit : float
+        A power of two by which targets are multiplied, so that their squares do not overflow.
+    weight_unit : float
+        The same for weights.
+    """
 
-        Parameters
-        ----------
-        X : as in `fit`
-            In a file the columns of the fit are found by name, in any order and whatever else is
-            there; without names by place.
+    owner: str
+    n_outputs: int
+    is_vector: bool
+    unit: float = 1.0
+    weight_unit: float = 1.0
+
+    @classmethod
+    def of(cls, survey: Survey, owner: str) -> Numbers:
+        units = unit_of(survey.largest_target), unit_of(survey.largest_weight)
+        return cls(owner, survey.n_outputs, survey.is_vector, *units)
+
+    def encode(self, y: Any) -> Array:
+        """Return the targets as columns of numbers, shape (n, q)."""
+        try:
+            return np.asarray(y, dtype=float).reshape(len(y), -1) * self.unit
+        except ValueError as error:
+            raise ValueError(
+                f"{self.owner} learns numbers, but y has {np.ravel(y).tolist()[0]!r}: labels are "
+                "for the classifiers."
+            ) from error
+
+    def weigh(self, y: Any, weight: Array | None) -> Array | None:
+        """Return the weights of rows; None if all are 1."""
+        return None if weight is None else weight * self.weight_unit
+
+    def decision(self, outputs: Array) -> Array:
+        """Return outputs (n, q) in the shape of the targets."""
+        return outputs[:, 0] if self.is_vector else outputs
+
+    def decode(self, outputs: Array) -> NDArray:
+        """Return the predictions of outputs (n, q)."""
+        return self.decision(outputs)
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Targets that are labels: ±1 for each class against the rest; the largest output wins.
+
+    Attributes
+    ----------
+    owner : str
+        The name of the learner, for error messages.
+    labels : ndarray of shape (k,)
+        The classes in order.
+    class_weights : ndarray of shape (k,) or None
+        Factors of the weights.
+    weight_unit : float
+        A power of two by which weights are multiplied, so that their products do not overflow.
+    """
+
+    owner: str
+    labels: NDArray
+    class_weights: Array | None = None
+    weight_unit: float = 1.0
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, survey: Survey, owner: str, class_weight: Any = None) -> Classes:
+        labels, totals = survey.labels, survey.label_weights
+        assert labels is not None
+        assert totals is not None
+        if len(labels) < 2:
+            raise ValueError(
+                f"{owner} needs at least two classes, but all rows of positive weight have one "
+                f"class: {labels.tolist()[0]!r}."
+            )
+        factors = _factors(class_weight, labels, totals)
+        return cls(owner, labels, factors, unit_of(survey.largest_weight))
+
+    @property
+    def n_outputs(self) -> int:
+        return 1 if len(self.labels) == 2 else len(self.labels)
+
+    @property
+    def is_vector(self) -> bool:
+        """True if there is one output, for two classes."""
+        return len(self.labels) == 2
+
+    def codes(self, y: Any) -> NDArray[np.intp]:
+        """Return the index of each label among the classes.
+
+        A label that is not there has rows of weight zero only; it gets the index 0.
         """
-        found = self._decide(X)
-        return found[:, 0] if np.ndim(self.coef_) == 1 else found
+        y = np.ravel(y)  # a column has one label per row
+        codes = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
+        return np.where(self.labels[codes] != y, 0, codes)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-
-class Classifying(ScoringStreams, ClassifierMixin):
-    """Targets are ±1 for each class against the rest; predictions are the largest output."""
-
-    classes_: NDArray
-    _classifies = True
-
-    def _validate(self, X: Any, y: Any, reset: bool) -> tuple[Any, Any]:
-        X, y = super()._validate(X, y, reset)
-        check_labels(y)
-        return X, y
-
-    def _check_targets(self, y: Any) -> NDArray:
-        y = super()._check_targets(y)
-        check_labels(y)
-        return y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
-
-    def _prepare(self, seen: Survey) -> None:
-        assert seen.labels is not None
-        assert seen.label_weights is not None
-        self.classes_ = seen.labels
-        if len(seen.labels) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes, but all rows of positive "
-                f"weight have one class: {seen.labels.tolist()[0]!r}."
-            )
-        self._class_weights = self._weights_of_classes(seen.labels, seen.label_weights)
-        self._single = len(seen.labels) == 2
-
-    def _weights_of_classes(self, labels: NDArray, totals: Array) -> Array | None:
-        wanted = getattr(self, "class_weight", None)
-        if wanted is None:
-            return None
-        if isinstance(wanted, str):
-            return totals.sum() / (len(labels) * totals)
-        found = compute_class_weight(dict(wanted), classes=labels, y=labels)
-        bad = ~(np.isfinite(found) & (found >= 0))
-        if bad.any() or not found @ totals > 0:
-            raise ValueError(
-                f"class_weight must be numbers from 0 on, with one above 0, got {wanted!r}."
-            )
-        return found
-
-    def _codes(self, y: Any) -> NDArray[np.intp]:
-        """The place of each label among the classes."""
-        y = np.ravel(y)  # one column is one label per row
-        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        unknown = self.classes_[codes] != y
-        if unknown.any():
-            # A class whose rows all have weight zero; in partial_fit this is refused before.
-            codes = np.where(unknown, 0, codes)
-        return codes
-
-    def _encode(self, y: Any) -> Array:
-        codes = self._codes(y)
-        if len(self.classes_) == 2:
+    def encode(self, y: Any) -> Array:
+        """Return the labels as columns of −1 and +1, shape (n, q)."""
+        codes = self.codes(y)
+        if self.is_vector:
             return np.where(codes == 1, 1.0, -1.0)[:, None]
-        return np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        return np.where(codes[:, None] == np.arange(len(self.labels)), 1.0, -1.0)
 
-    def _weigh(self, y: Any, weight: Array | None) -> Array | None:
-        weight = super()._weigh(y, weight)
-        if self._class_weights is None:
+    def weigh(self, y: Any, weight: Array | None) -> Array | None:
+        """Return the weights of rows; None if all are 1."""
+        weight = None if weight is None else weight * self.weight_unit
+        if self.class_weights is None:
             return weight
-        of_class = self._class_weights[self._codes(y)]
+        of_class = self.class_weights[self.codes(y)]
         return of_class if weight is None else of_class * weight
 
-    def decision_function(self, X: Any) -> Array:
-        """The outputs: shape (n,) for two classes, where positive means the second; else (n, k)."""
-        found = self._decide(X)
-        return found[:, 0] if len(self.classes_) == 2 else found
+    def decision(self, outputs: Array) -> Array:
+        """Return outputs (n, q) in scikit-learn's shape: (n,) for two classes, else (n, k)."""
+        return outputs[:, 0] if self.is_vector else outputs
 
-    def predict(self, X: Any) -> NDArray:
-        """The class of each row of X."""
-        return decide(self.decision_function(X), self.classes_)
+    def decode(self, outputs: Array) -> NDArray:
+        """Return the class that each row of outputs (n, q) names."""
+        return decide(self.decision(outputs), self.labels)
 
 
-def decide(outputs: Array, classes: NDArray) -> NDArray:
-    """The classes that outputs (n,) or (n, k) name."""
+Targets = Numbers | Classes
+
+
+def decide(outputs: Array, labels: NDArray) -> NDArray:
+    """Return the labels that outputs (n,) or (n, k) name."""
     codes = (outputs > 0).astype(int) if outputs.ndim == 1 else outputs.argmax(axis=1)
-    return classes[codes]
+    return labels[codes]
+
+
+def mistakes(outputs: Array, Y: Array) -> NDArray[np.bool_]:
+    """Return whether outputs (c, n, q) name another class than targets ±1 (n, q); shape (c, n)."""
+    if Y.shape[1] == 1:
+        return (outputs[..., 0] > 0) != (Y[:, 0] > 0)
+    return outputs.argmax(axis=2) != Y.argmax(axis=1)
+
+
+def _factors(wanted: Any, labels: NDArray, totals: Array) -> Array | None:
+    """The factors of the classes' weights that `class_weight` asks for."""
+    if wanted is None:
+        return None
+    if isinstance(wanted, str):
+        return totals.sum() / (len(labels) * totals)
+    found = compute_class_weight(dict(wanted), classes=labels, y=labels)
+    bad = ~(np.isfinite(found) & (found >= 0))
+    if bad.any() or not found @ totals > 0:
+        raise ValueError(
+            f"class_weight must hold numbers of at least 0, one of them above 0, got {wanted!r}."
+        )
+    return found

@@ -1,8 +1,31 @@
-"""What is minimised, and how: losses × penalties × solvers, on statistics and never on data."""
+"""What is minimised, and how: losses × penalties × solvers, on statistics and never on data.
 
-from .penalties import Penalty
+`solver_for` is the one place that says which combinations exist.
+"""
+
+from .cholesky import Cholesky
+from .combinations import SOLVERS, solver_for
+from .coordinates import CoordinateDescent
+from .indefinite import SymmetricIndefinite
+from .losses import SquaredError, SquaredHinge
+from .newton import Newton
+from .penalties import L1, Constrained, Indefinite, Split
 from .problems import LeastSquares
-from .ridge import Lasso, Ridge
-from .variance import VarianceConstrained
+from .secular import Secular
 
-__all__ = ["Lasso", "LeastSquares", "Penalty", "Ridge", "VarianceConstrained"]
+__all__ = [
+    "L1",
+    "SOLVERS",
+    "Cholesky",
+    "Constrained",
+    "CoordinateDescent",
+    "Indefinite",
+    "LeastSquares",
+    "Newton",
+    "Secular",
+    "Split",
+    "SquaredError",
+    "SquaredHinge",
+    "SymmetricIndefinite",
+    "solver_for",
+]

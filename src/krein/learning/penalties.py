@@ -1,7 +1,7 @@
-"""Where the form M acts in learning: ``alpha ‖w₊‖² + alpha_neg ‖w₋‖²``.
+"""Where the form M acts in learning: the penalty ``wᵀ P w`` with P made of M.
 
 ``f = Z w`` spans the same functions for every M; M enters through the penalty alone. Equal
-penalties are ridge on the flipped kernel, ``alpha_neg → ∞`` is the clipped one.
+penalties of both parts are ridge on the flipped kernel, ``alpha_neg → ∞`` is the clipped one.
 """
 
 from __future__ import annotations
@@ -11,41 +11,80 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..forms import Form
+
+Array = NDArray[np.floating]
+
 
 @dataclass(frozen=True)
-class Penalty:
-    """The two penalties of a split form.
+class Split:
+    """``alpha ‖w₊‖² + alpha_neg ‖w₋‖²``: each part of the kernel has a penalty of its own.
+
+    A feature belongs to the negative part if the symmetric part of M is negative there.
 
     Attributes
     ----------
     alpha : float
-        Of features with a positive sign.
+        The penalty of the positive part.
     alpha_neg : float
-        Of features with a negative sign; ``inf`` leaves them out.
+        The penalty of the negative part; ``inf`` leaves the part out.
     """
 
     alpha: float
     alpha_neg: float
 
-    def diagonal(self, signs: NDArray) -> NDArray[np.floating]:
-        """The penalty of each feature; infinite where it is left out."""
-        return np.where(signs < 0, self.alpha_neg, self.alpha)
+    def diagonal(self, form: Form) -> Array:
+        """The penalty of each feature; infinite where the feature is left out."""
+        return np.where(form.signs < 0, self.alpha_neg, self.alpha)
 
-    def derivatives(self, signs: NDArray) -> NDArray[np.floating]:
+    def matrix(self, form: Form) -> Array:
+        """P, of shape (p, p)."""
+        return np.diag(self.diagonal(form))
+
+    def derivatives(self, form: Form) -> Array:
         """``∂ diagonal / ∂ (log alpha, log alpha_neg)``, shape (2, p); 0 where it is infinite."""
         finite = self.alpha_neg if np.isfinite(self.alpha_neg) else 0.0
-        negative = signs < 0
+        negative = form.signs < 0
         return np.stack([np.where(negative, 0.0, self.alpha), np.where(negative, finite, 0.0)])
 
 
 @dataclass(frozen=True)
-class ConstrainedPenalty(Penalty):
-    """Penalties beside a constraint on the predictor's variance.
+class L1(Split):
+    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``: few features."""
+
+
+@dataclass(frozen=True)
+class Constrained(Split):
+    """`Split` beside a constraint on the variance of the predictions.
 
     Attributes
     ----------
-    radius : float
-        The standard deviation of the predictions over that of the targets.
+    spread : float
+        The standard deviation of the predictions divided by that of the targets.
     """
 
-    radius: float = 1.0
+    spread: float = 1.0
+
+
+@dataclass(frozen=True)
+class Indefinite:
+    """``alpha wᵀ M w``, the true Kreĭn form: the negative part is rewarded.
+
+    The solution is a stationary point, which explodes where alpha meets an eigenvalue of the
+    negative part.
+
+    Attributes
+    ----------
+    alpha : float
+    """
+
+    alpha: float
+
+    @property
+    def alpha_neg(self) -> float:
+        """The weight of the negative part, which the form gives its sign."""
+        return self.alpha
+
+    def matrix(self, form: Form) -> Array:
+        """P, of shape (p, p)."""
+        return np.diag(np.where(form.signs < 0, -self.alpha, self.alpha))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..streaming.moments import Moments
-from .penalties import Penalty
+from .penalties import Split
 from .problems import LeastSquares
 
 Array = NDArray[np.floating]
+# A loss below this share of the targets' own square counts as none.
+ROUNDING = 1e-10
 
 
 class Solver(Protocol):
@@ -76,7 +78,7 @@ class FoldProblems:
             found = found + test.weight / everything * of_fold
         return np.asarray(found)
 
-    def loss_and_gradient(self, solver: Any, penalty: Penalty) -> tuple[float, Array]:
+    def loss_and_gradient(self, solver: Any, penalty: Split) -> tuple[float, Array]:
         """The same for one candidate, with its derivatives by the logarithms of the settings."""
         loss, gradient = 0.0, 0.0
         everything = sum(test.weight for _, test in self.pairs)
@@ -93,35 +95,72 @@ class FoldProblems:
 
 
 def best(losses: Array, *ties: Array) -> int:
-    """The index of the smallest loss; among equals the smallest of `ties`, then the first."""
+    """The index of the smallest loss; equal losses are compared by `ties`, then by index."""
     keys = [np.round(values, 12) for values in (losses, *ties)]
     return int(np.lexsort((np.arange(len(losses)), *reversed(keys)))[0])
 
 
-def descend(
-    function: Callable[[Array], tuple[float, Array]],
-    start: Array,
-    lowest: Array,
-    highest: Array,
+def along_gradient(
+    objective: Callable[[Any], tuple[float, Array]],
+    start: Any,
+    free: Sequence[str],
+    bounds: dict[str, tuple[float, float]],
+    *,
+    tied: bool = False,
+    unit: float = 1.0,
     max_iter: int = 50,
-) -> tuple[Array, float, int]:
-    """Minimise a function of the logarithms of settings from `start`, within bounds.
+) -> tuple[Any, float, int]:
+    """Minimise a loss of penalties along its gradient, by the logarithms of some settings.
+
+    Parameters
+    ----------
+    objective : callable
+        ``objective(penalty)`` returns a loss and its derivatives by the logarithms of all settings
+        of the penalty, in the order of its fields.
+    start : Split or Constrained
+        Where the search begins.
+    free : sequence of str
+        The settings that change.
+    bounds : dict
+        The smallest and the largest value of each free setting.
+    tied : bool, default=False
+        True if alpha_neg follows alpha.
+    unit : float, default=1.0
+        What the loss is measured in, so that the search does not depend on the targets' unit.
+    max_iter : int, default=50
 
     Returns
     -------
-    settings : ndarray
-        No logarithms.
+    penalty : Split or Constrained
     loss : float
     n_evaluations : int
     """
     from scipy.optimize import minimize
 
+    names = [field.name for field in fields(start)]
+
+    def settings(logs: Array) -> Any:
+        changed = dict(zip(free, np.exp(logs).tolist(), strict=True))
+        return replace(start, **changed, **({"alpha_neg": changed["alpha"]} if tied else {}))
+
+    def function(logs: Array) -> tuple[float, Array]:
+        loss, gradient = objective(settings(logs))
+        slope = dict(zip(names, gradient, strict=False))
+        slope["alpha"] += slope["alpha_neg"] if tied else 0.0
+        # The logarithm is a scale that the tolerances of the search understand. What is left of
+        # the loss below ROUNDING is rounding, and no guide to penalties.
+        share = loss / unit + ROUNDING
+        return float(np.log(share)), np.array([slope[name] for name in free]) / unit / share
+
+    limits = np.log([bounds[name] for name in free])
+    first = np.clip(np.log([getattr(start, name) for name in free]), *limits.T)
     found = minimize(
         function,
-        np.log(start),
+        first,
         jac=True,
         method="L-BFGS-B",
-        bounds=list(zip(np.log(lowest), np.log(highest), strict=True)),
+        bounds=limits,
         options={"maxiter": max_iter},
     )
-    return np.exp(found.x), float(found.fun), int(found.nfev)
+    lost = max(0.0, float(np.exp(found.fun)) - ROUNDING) * unit
+    return settings(found.x), lost, int(found.nfev)

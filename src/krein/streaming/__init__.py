@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from .checks import checked
 from .containers import Block, Blocks, Container, InMemory, as_container, split
+from .data import Data, Piece
 from .files import open_stream
+from .fold import Collected, Statistic, Together, fold
 from .folds import Folds, GivenFolds
 from .moments import Moments, MomentsSum
 from .reservoir import Reservoir, sample
+from .survey import Survey
 
 __all__ = [
     "Block",
     "Blocks",
+    "Collected",
     "Container",
+    "Data",
     "Folds",
     "GivenFolds",
     "InMemory",
     "Moments",
     "MomentsSum",
+    "Piece",
     "Reservoir",
+    "Statistic",
+    "Survey",
+    "Together",
     "as_container",
     "checked",
+    "fold",
     "open_stream",
     "sample",
     "split",

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .containers import Block, Container, count
+from ..rows import count
+from .containers import Block, Container
 
 
 def checked(container: Container, n_columns: int | None = None) -> Iterator[Block]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..rows import as_rows, column_names, concatenated, count, is_table
 from .columns import Layout
 
 ROWS = 4096
@@ -179,7 +180,7 @@ def as_container(
             "X is a tuple (X, y): pass X and y as two arguments, or a list [(X, y)] of blocks."
         )
     elif not isinstance(X, bytes | set | frozenset | dict):
-        if _is_table(X) or (isinstance(X, Sequence) and not any(map(is_block, X))):
+        if is_table(X) or (isinstance(X, Sequence) and not any(map(is_block, X))):
             return InMemory(X, y, sample_weight)
         if callable(X) or isinstance(X, Iterable):
             made = Blocks(X)
@@ -234,36 +235,6 @@ def _part(block: Block, rows: slice) -> Block:
     return Block(*(None if part is None else part[rows] for part in block))
 
 
-def count(X: Any) -> int:
-    """The number of rows of a matrix or list."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def as_rows(X: Any) -> Any:
-    """X as an ndarray, a CSR matrix or a list of objects; DataFrames become arrays."""
-    if sparse.issparse(X):
-        return X if X.format == "csr" else X.tocsr()
-    if _is_table(X):
-        X = X if isinstance(X, np.ndarray) else np.asarray(X)
-        return X.tolist() if X.ndim == 1 and X.dtype.kind in "OUST" else X
-    return X if isinstance(X, list) else list(X)
-
-
-def column_names(X: Any) -> list[str] | None:
-    """The names of a DataFrame's columns if all are text; None for anything else."""
-    names = list(X.columns) if hasattr(X, "columns") and _is_table(X) else []
-    return names if names and all(isinstance(name, str) for name in names) else None
-
-
-def concatenated(parts: list) -> Any:
-    """The rows of several blocks of one kind, one after the other."""
-    if isinstance(parts[0], list):
-        return [x for part in parts for x in part]
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)
-
-
 def check_rows(rows: int) -> int:
     """Rows per block, if that is a whole number ≥ 1."""
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
@@ -286,7 +257,7 @@ def _as_block(item: Any, number: int) -> Block:
         )
     X, *sides = item
     # A list of lists of numbers is a matrix only where a matrix is asked for: here it is objects.
-    if not (sparse.issparse(X) or _is_table(X) or isinstance(X, Sequence)) or isinstance(X, str):
+    if not (sparse.issparse(X) or is_table(X) or isinstance(X, Sequence)) or isinstance(X, str):
         raise ValueError(
             f"X of block {number} must be a matrix or a list of objects, got {type(X).__name__}."
         )
@@ -298,11 +269,6 @@ def is_path(X: Any) -> bool:
     return isinstance(X, str | os.PathLike)
 
 
-def _is_table(X: Any) -> bool:
-    """Whether X is an array, a sparse matrix or a DataFrame."""
-    return sparse.issparse(X) or (hasattr(X, "shape") and hasattr(X, "__array__"))
-
-
 def is_block(item: Any) -> bool:
     """Whether an object is ``(X, y)`` or ``(X, y, weight)`` with a matrix of len(y) rows.
 
@@ -310,7 +276,7 @@ def is_block(item: Any) -> bool:
     """
     if isinstance(item, Block):
         return True
-    if not isinstance(item, tuple) or len(item) not in (2, 3) or not _is_table(item[0]):
+    if not isinstance(item, tuple) or len(item) not in (2, 3) or not is_table(item[0]):
         return False
     X, y = item[:2]
     return len(X.shape) == 2 and (y is None or (hasattr(y, "__len__") and X.shape[0] == len(y)))

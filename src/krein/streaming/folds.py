@@ -8,10 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Draws, Hashes
-
-# The salt of the folds' clocks: independent of those that choose landmarks.
-FOLDS = 7_001
+from .._hashing import Draws, Hashes, Salt
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Folds:
         order = np.lexsort((codes, hashes))
         first = np.append(True, np.diff(hashes[order]) > 0)
         rows = order[first]
-        clocks = Draws(hashes[rows], key).clocks(FOLDS)
+        clocks = Draws(hashes[rows], key).clocks(Salt.FOLDS)
         turn = np.empty(len(rows), dtype=np.intp)
         # The next stratum goes on where the last one ended, so that folds are of equal size.
         turn[np.lexsort((clocks, codes[rows]))] = np.arange(len(rows)) % n_folds
@@ -67,7 +64,7 @@ class Folds:
         """The fold of each row; where the rows are in the data does not matter."""
         if self.dealt is None:
             # The clocks are exponential; their distribution function makes them uniform.
-            uniform = -np.expm1(-Draws(hashes, self.key).clocks(FOLDS))
+            uniform = -np.expm1(-Draws(hashes, self.key).clocks(Salt.FOLDS))
             return np.minimum((uniform * self.n_folds).astype(np.intp), self.n_folds - 1)
         known, folds = self.dealt
         places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,8 +120,8 @@ class MomentsSum:
 
     def __init__(self, width: int):
         self.weight = 0.0
-        self.mean = np.zeros(width)
-        self._scatter = np.zeros((width, width))
+        self.mean: Array = np.zeros(width)
+        self._scatter: Array = np.zeros((width, width))
 
     def add(self, *columns: Array, weight: Array | None = None) -> None:
         """Add rows, given as blocks of columns (n, p_1), (n, p_2), …
@@ -158,6 +159,50 @@ class MomentsSum:
         self.mean += (added / total) * d
         self.weight = total
 
+    def join(self, other: Moments) -> None:
+        """Add the moments of other rows."""
+        both = self.freeze().merge(other)
+        self.weight, self.mean, self._scatter = both.weight, both.mean.copy(), both.scatter.copy()
+
     def freeze(self) -> Moments:
         """The moments so far."""
         return Moments(self.weight, self.mean.copy(), (self._scatter + self._scatter.T) / 2)
+
+
+class FoldMoments:
+    """The statistic of the moments of [Z Y]: of all rows, or of each fold.
+
+    Parameters
+    ----------
+    width : int
+        The number of columns of [Z Y].
+    folds : Folds or GivenFolds, default=None
+        None takes all rows together.
+    """
+
+    def __init__(self, width: int, folds: Any = None):
+        self.folds = folds
+        n_parts = 1 if folds is None else folds.n_folds + 1
+        self._sums = [MomentsSum(width) for _ in range(n_parts)]
+
+    def update(self, block: Any) -> FoldMoments:
+        """Add a block with attributes Z, Y, weight, hashes and rows."""
+        if self.folds is None:
+            self._sums[0].add(block.Z, block.Y, weight=block.weight)
+            return self
+        places = self.folds(block.hashes, block.rows)
+        for number, total in enumerate(self._sums):
+            # Rows that no fold tests, if there are any, are the last part.
+            rows = places == (number if number < len(self._sums) - 1 else -1)
+            weight = None if block.weight is None else block.weight[rows]
+            total.add(block.Z[rows], block.Y[rows], weight=weight)
+        return self
+
+    def merge(self, other: FoldMoments) -> FoldMoments:
+        for mine, theirs in zip(self._sums, other._sums, strict=True):
+            mine.join(theirs.freeze())
+        return self
+
+    def moments(self) -> list[Moments]:
+        """Return the moments of each part."""
+        return [total.freeze() for total in self._sums]

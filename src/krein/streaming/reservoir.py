@@ -8,7 +8,7 @@ samples are merged changes the sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -16,12 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._hashing import Draws, Hashes, hash_rows
-from .containers import Block, as_rows, concatenated, count
-
-# The clocks of uniform landmarks: drawn from a stream of distinct rows or from the whole matrix,
-# they are the same.
-SALT = 1
+from .._hashing import Draws, Hashes, Salt, hash_rows
+from ..rows import as_rows, concatenated, count, take
+from .fold import fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +34,10 @@ class Reservoir:
     key : int
         The seed of the clocks.
     n_seen : int
-        Rows seen, those of weight zero included.
+        The number of rows seen, rows of weight zero included.
+
+    Rows of equal content are one row: its weight is the sum of their weights, its target the
+    smallest of their targets.
 
     Examples
     --------
@@ -67,14 +67,16 @@ class Reservoir:
             raise ValueError(f"Reservoir needs key to be a whole number, got {key!r}.")
         return cls(int(size), int(key))
 
-    def update(self, X: Any, weight: Any = None) -> Reservoir:
-        """The reservoir that has seen these rows as well.
+    def update(self, X: Any, weight: Any = None, y: Any = None) -> Reservoir:
+        """Return the reservoir that has seen these rows as well.
 
         Parameters
         ----------
         X : ndarray or CSR of shape (n, d), or list of n objects
         weight : array-like of shape (n,), default=None
-            Non-negative; rows of weight zero are left out, None takes every row.
+            Non-negative. Rows of weight zero are left out; None gives every row the weight 1.
+        y : array-like of shape (n,) or (n, k), default=None
+            The targets of the rows, which the sample keeps. All blocks have targets or none has.
         """
         X = _canonical(X)
         n = count(X)
@@ -83,12 +85,13 @@ class Reservoir:
             return self
         layout = self._joined(_Layout.of(X))
         hashes = hash_rows(X)
-        clocks = Draws(hashes, self.key).clocks(SALT)
-        positive = np.ones(n, bool) if weight is None else weight > 0
-        near = positive & (clocks <= self._threshold)
+        clocks = Draws(hashes, self.key).clocks(Salt.UNIFORM)
+        weight = np.ones(n) if weight is None else weight
+        near = (weight > 0) & (clocks <= self._threshold)
         rows = np.flatnonzero(near)
-        part = _Part(_take(X, rows), hashes[rows], clocks[rows])
-        left_out = self._left_out or len(rows) < np.count_nonzero(positive)
+        targets = None if y is None else np.asarray(y)[rows]
+        part = _Part(_own(X, rows), hashes[rows], clocks[rows], weight[rows], targets)
+        left_out = self._left_out or len(rows) < np.count_nonzero(weight)
         seen = replace(self, n_seen=self.n_seen + n, _layout=layout, _left_out=bool(left_out))
         return seen._with_parts([_joint([part])] if len(rows) else [])
 
@@ -155,6 +158,18 @@ class Reservoir:
         return layout.cast([] if sample is None else [sample.X])
 
     @property
+    def y(self) -> NDArray | None:
+        """The targets of the sample, None if the data have none."""
+        sample = self._sample[0]
+        return None if sample is None else sample.y
+
+    @property
+    def weight(self) -> NDArray[np.floating]:
+        """The weights of the sample; shape (m,)."""
+        sample = self._sample[0]
+        return np.empty(0) if sample is None else sample.weight
+
+    @property
     def hashes(self) -> Hashes:
         """The content hashes of the sample; shape (m,)."""
         sample = self._sample[0]
@@ -165,19 +180,43 @@ class Reservoir:
         return 0 if sample is None else len(sample)
 
 
-def sample(container: Iterable[Block], size: int, key: int) -> Reservoir:
+class Sample:
+    """A `Reservoir` as a statistic of blocks, of a size that the first block decides.
+
+    Parameters
+    ----------
+    size : callable
+        ``size(X)`` is the number of rows to keep of data like X.
+    key : int
+        The seed of the clocks.
+    """
+
+    def __init__(self, size: Callable[[Any], int], key: int, reservoir: Reservoir | None = None):
+        self.size, self.key, self.reservoir = size, key, reservoir
+
+    def update(self, block: Any) -> Sample:
+        reservoir = self.reservoir or Reservoir.zero(self.size(block.X), self.key)
+        return Sample(self.size, self.key, reservoir.update(block.X, block.weight, block.y))
+
+    def merge(self, other: Sample) -> Sample:
+        if self.reservoir is None or other.reservoir is None:
+            return other if self.reservoir is None else self
+        return Sample(self.size, self.key, self.reservoir.merge(other.reservoir))
+
+
+def sample(container: Iterable[Any], size: int, key: int) -> Reservoir:
     """Draw `size` distinct rows from a container in one pass.
 
     Parameters
     ----------
     container : Container, or the blocks that `checked` yields
-    size, key : int
-        See `Reservoir`.
+    size : int
+        The number of rows to keep.
+    key : int
+        The seed of the clocks.
     """
-    reservoir = Reservoir.zero(size, key)
-    for block in container:
-        reservoir = reservoir.update(block.X, block.weight)
-    return reservoir
+    found = fold(container, Sample(lambda X: size, key)).reservoir
+    return Reservoir.zero(size, key) if found is None else found
 
 
 # --- rows ----------------------------------------------------------------------------------------
@@ -238,14 +277,12 @@ def _canonical(X: Any) -> Any:
     return X
 
 
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+def _own(X: Any, rows: NDArray[np.intp]) -> Any:
     """Copies of some rows, in the one form that all rows of the same hash share."""
-    if isinstance(X, list):
-        return [X[i] for i in rows]
-    taken = X[rows]
+    taken = take(X, rows)
     if sparse.issparse(taken):
         taken.eliminate_zeros()
-    else:
+    elif not isinstance(taken, list):
         taken += 0  # −0 becomes 0
     return taken
 
@@ -274,6 +311,8 @@ class _Part:
     X: Any
     hashes: Hashes
     clocks: NDArray[np.floating]
+    weight: NDArray[np.floating]
+    y: NDArray | None = None
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -281,8 +320,10 @@ class _Part:
     def first(self, n: int) -> _Part:
         if len(self) <= n:
             return self
-        keep = np.arange(n)
-        return _Part(_take(self.X, keep), self.hashes[:n].copy(), self.clocks[:n].copy())
+        y = None if self.y is None else self.y[:n].copy()
+        hashes, clocks, weight = self.hashes[:n], self.clocks[:n], self.weight[:n]
+        X = _own(self.X, np.arange(n))
+        return _Part(X, hashes.copy(), clocks.copy(), weight.copy(), y)
 
 
 def _joint(parts: Iterable[_Part]) -> _Part:
@@ -290,9 +331,22 @@ def _joint(parts: Iterable[_Part]) -> _Part:
     parts = list(parts)
     hashes = np.concatenate([part.hashes for part in parts])
     clocks = np.concatenate([part.clocks for part in parts])
-    order = np.lexsort((hashes, clocks))
+    weight = np.concatenate([part.weight for part in parts])
+    targets = [part.y for part in parts if part.y is not None]
+    y = np.concatenate(targets) if targets else None
+    order = np.lexsort((*order_of_targets(y), hashes, clocks))
     hashes = hashes[order]
     starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
     rows = order[starts]
-    X = _take(concatenated([part.X for part in parts]), rows)
-    return _Part(X, hashes[starts], clocks[rows])
+    X = _own(concatenated([part.X for part in parts]), rows)
+    total = np.add.reduceat(weight[order], starts)
+    return _Part(X, hashes[starts], clocks[rows], total, None if y is None else y[rows])
+
+
+def order_of_targets(y: NDArray | None) -> list[NDArray]:
+    """Keys of `numpy.lexsort` by which rows of equal content have an order of their own."""
+    if y is None:
+        return []
+    columns = y.reshape(len(y), -1)
+    columns = columns.astype(str) if columns.dtype == object else columns
+    return list(columns.T[::-1])

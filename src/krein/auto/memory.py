@@ -11,7 +11,7 @@ from .._hashing import hash_rows
 from .._validation import own
 from ..kernels import Kernel
 from ..kernels.errors import BadPairError
-from ..streaming.containers import count
+from ..rows import count
 
 
 class Table:

@@ -10,19 +10,10 @@ from sklearn.pipeline import make_pipeline
 from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Gaussian, Kernel, Similarity
 from ..proximity import DissimilarityToSimilarity
-from ._plan import FEWEST
+from .sizes import FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
 
-# Ranks that are tried, as long as the data have more rows and time is left.
-WIDTHS = (25, 100, 300)
-# Up to this many rows the whole space is tried too.
-WHOLE = 1500
-# From this many rows on, features that need no landmarks are tried too.
-MANY = 5000
-# The width of the Gaussian of similarities, in standard deviations of all of them.
+# The width of the Gaussian of similarities, in standard deviations of all similarities.
 SIGMA = 1.4
-# Rates of exp(−γ D) and exp(−γ D²) that are tried, the median dissimilarity being 1; up to this
-# many rows, which cannot tell many maps apart, the first one only.
-RATES, TOO_FEW = (1.0, 3.0), 200
 
 
 class Candidate(NamedTuple):
@@ -39,12 +30,12 @@ class View(NamedTuple):
     Attributes
     ----------
     name : str
-        Empty for the one that was given.
+        Empty for the kernel that was given.
     kernel : Kernel or "precomputed"
     before : transformer or None
-        What makes the precomputed matrix of its values.
+        The step that makes the similarities of a precomputed matrix.
     is_similar : bool
-        Whether its values say how alike objects are; else they are features and no inner products.
+        True if the values are similarities, False if they are only features.
     """
 
     name: str
@@ -59,25 +50,33 @@ class View(NamedTuple):
 
 
 def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]:
-    """The kernel; or, where its values are dissimilarities of this median, similarities of them.
+    """Return the similarities that maps are made of.
 
-    The first one is ``−½ D²``, which is an inner product (double-centred, if D is a matrix); the
-    others fall faster than a straight line: what is far away counts as far, no matter how far. The
-    last one are the dissimilarities as they are.
+    A kernel is one view. A kernel whose values are dissimilarities D has several: ``−½ D²``, which
+    is an inner product (double-centred, if D is a matrix); exp(−γ D) and exp(−γ D²), to which all
+    objects that are far away are equally far; and D itself, as features.
+
+    Parameters
+    ----------
+    kernel : Kernel or "precomputed"
+    n_rows : int
+        The number of distinct rows.
+    median : float or None
+        The median dissimilarity; None if the kernel is a similarity.
     """
     if median is None:
         return [View("", kernel)]
     rules = {"exp": ("D", median), "gaussian": ("D²", median**2)}
     found = [_view("", kernel, "double_centering", "negative_squared")]
     for rule, (letter, unit) in rules.items():
-        for rate in RATES if n_rows > TOO_FEW else RATES[:1]:
+        for rate in RATES if n_rows > ONE_RATE else RATES[:1]:
             name = f"exp(−{'' if rate == 1 else f'{rate:g} '}{letter})"
             found.append(_view(name, kernel, rule, rule, gamma=rate / unit))
     return [*found, View("dissimilarities", kernel, is_similar=False)]
 
 
 def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **rate: Any) -> View:
-    """One and the same rule for a matrix of dissimilarities and for a kernel of them."""
+    """A view by the same rule for a matrix of dissimilarities and for a kernel of them."""
     if isinstance(kernel, str):
         return View(name, kernel, DissimilarityToSimilarity(of_matrix, **rate))
     return View(name, Similarity(kernel, of_objects, **rate))
@@ -86,7 +85,7 @@ def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **ra
 def candidates(
     seen: list[View], n_rows: int, n_components: int | str, megabytes: float, seed: int
 ) -> list[Candidate]:
-    """Maps to try, cheap ones first: the first one, and those with matrices that are allowed."""
+    """Return the maps to try, cheap ones first; maps beyond the limit of memory are left out."""
     first, *others = _all_maps(seen, n_rows, n_components, seed)
     return [first, *(c for c in others if 4 * 8 * c.width**2 <= megabytes * 2**20)]
 
@@ -98,10 +97,10 @@ def _all_maps(
     ranks = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
     ranks = ranks if automatic else [int(n_components)]
     options: dict[str, Any] = {"random_state": seed}
-    # As many similarities as there are landmarks of the widest map.
+    # Similarities to as many objects as the widest map has landmarks.
     rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
     if automatic and len(seen) > 1 and n_rows <= FEWEST:
-        # All will be averaged: the simplest one of each view.
+        # All trials are averaged: one simple map of each view is enough.
         for view in seen:
             yield _rows(view, width, landmarks=rule, **options)
         return

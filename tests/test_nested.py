@@ -32,7 +32,7 @@ def _features():
 
 def test_losses_are_those_of_explicit_refits():
     options = {"alphas": ALPHAS, "alphas_neg": ALPHAS, "random_state": 0}
-    model = KreinRidge(features=_features(), cv=FOLDS, refit=True, **options).fit(X, VALUES)
+    model = KreinRidge(features=_features(), cv=FOLDS, nested=True, **options).fit(X, VALUES)
     for i, found in enumerate(model.cv_results_["squared_error"]):
         alpha, alpha_neg = (model.cv_results_[name][i] for name in ("alpha", "alpha_neg"))
         losses = np.zeros(len(X))
@@ -46,12 +46,12 @@ def test_losses_are_those_of_explicit_refits():
 @pytest.mark.parametrize("learner", [KreinRidgeClassifier, VarianceConstrainedClassifier, KreinSVC])
 def test_errors_are_those_of_explicit_refits(learner):
     options = {"features": _features(), "random_state": 0}
-    model = learner(alphas=ALPHAS, alpha_neg="equal", cv=FOLDS, refit=True, **options)
+    model = learner(alphas=ALPHAS, alpha_neg="equal", cv=FOLDS, nested=True, **options)
     model.fit(X, LABELS)
     results = model.cv_results_
-    radii = results.get("radius", [None] * len(results["alpha"]))
+    radii = results.get("spread", [None] * len(results["alpha"]))
     for alpha, radius, found in zip(results["alpha"], radii, results["error"], strict=True):
-        more = {} if radius is None else {"radius": radius}
+        more = {} if radius is None else {"spread": radius}
         wrong = [
             learner(alpha=alpha, alpha_neg="equal", **more, **options)
             .fit(X[train], LABELS[train])
@@ -68,7 +68,7 @@ def test_a_row_of_a_matrix_is_judged_without_its_own_column():
     whole = Nystrom("precomputed", 90, landmarks="all")
     options = {"alphas": ALPHAS, "alpha_neg": "equal", "cv": FOLDS}
     once, refit = (
-        KreinRidge(features=whole, refit=flag, **options).fit(K, VALUES).cv_results_
+        KreinRidge(features=whole, nested=flag, **options).fit(K, VALUES).cv_results_
         for flag in (False, True)
     )
     for alpha, found in zip(refit["alpha"], refit["squared_error"], strict=True):
@@ -87,7 +87,7 @@ def test_objects_and_matrices_are_refitted_alike(learner):
     words = ["".join(RNG.choice(list("ab"), 6)) for _ in range(60)]
     y = [word.count("a") > 3 for word in words]
     kernel = Similarity(EditDistance())
-    options = {"alphas": ALPHAS, "alpha_neg": "equal", "cv": FOLDS, "refit": True}
+    options = {"alphas": ALPHAS, "alpha_neg": "equal", "cv": FOLDS, "nested": True}
     everything = {"landmarks": "all", "random_state": 0}
     objects = learner(features=Nystrom(kernel, 60, **everything), **options).fit(words, y)
     matrix = learner(features=Nystrom("precomputed", 60, **everything), **options)
@@ -97,7 +97,7 @@ def test_objects_and_matrices_are_refitted_alike(learner):
 
 
 def test_a_stream_cannot_be_refitted():
-    model = KreinRidge(n_components=10, refit=True)
+    model = KreinRidge(n_components=10, nested=True)
     with pytest.raises(ValueError, match="data in memory"):
         model.fit(Blocks([(X[:40], VALUES[:40]), (X[40:], VALUES[40:])]))
     assert not hasattr(model, "coef_")
@@ -112,5 +112,5 @@ def test_squared_hinge_may_choose_the_penalty():
 
 def test_the_automatic_learner_refits_on_few_rows():
     model = KreinClassifier(KERNEL, random_state=0).fit(X, LABELS)
-    assert model.best_estimator_.refit
+    assert model.best_estimator_.nested
     assert {trial.features for trial in model.report_.trials} >= {"Nystrom", "similarities"}

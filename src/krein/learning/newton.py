@@ -1,54 +1,61 @@
-"""The squared-hinge machine: SH-SVM of the scalable Kreĭn paper (§2.5), by Newton's method.
+"""A loss of the margin with a split penalty, by Newton's method.
 
-    min (1/W) Σ s_i max(0, 1 − y_i f(x_i))² + wᵀ P w,    f(x) = wᵀz(x) + b
+    min (1/W) Σ s_i ℓ(y_i f(x_i)) + wᵀ P w,    f(x) = wᵀz(x) + b
 
-The loss is piecewise quadratic: with the active rows A = {i : y_i f(x_i) < 1} known, the minimum is
-one linear system. A Newton step solves it, an exact line search follows, and only the rows that
-enter or leave A are added to or taken from the Gram matrix.
+With the squared hinge this is the SH-SVM of the scalable Kreĭn paper, §2.5. The losses are
+piecewise quadratic: once the piece of every row is known, the minimum is one linear system. A
+Newton step solves it, an exact line search follows, and only the rows whose curvature changes are
+added to or taken from the Gram matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_solve
 
-from .penalties import Penalty
+from ..forms import Form
+from ..streaming.fold import fold
+from .losses import SquaredHinge
+from .penalties import Split
 
 Array = NDArray[np.floating]
+Piece = tuple[slice, Array]
 
 # Rows of one product.
 TOGETHER = 2048
 
 
 class Rows(Protocol):
-    """Features that can be walked in blocks as often as needed."""
+    """Features that can be walked in pieces ``(slice of rows, Z)`` as often as needed."""
 
     n_rows: int
     width: int
 
-    def __iter__(self) -> Iterator[tuple[slice, Array]]: ...
+    def __iter__(self) -> Iterator[Piece]: ...
 
 
 @dataclass
 class NewtonState:
-    """Where the solver is: it may go on from here with other penalties or weights.
+    """Where the solver is; it may go on from here with other penalties or weights.
 
     Attributes
     ----------
     coef : ndarray of shape (p + 1,)
-        The intercept last.
+        The coefficients, then the intercept.
     outputs : ndarray of shape (n,)
-        f(x_i) for all rows, also those of weight zero.
+        f(x_i) for all rows, rows of weight zero included.
+    counted : ndarray of shape (n,)
+        The weights with which the rows are in the Gram matrix.
+    gram : ndarray of shape (p + 1, p + 1)
     """
 
     coef: Array
     outputs: Array
-    # The weights with which rows are in the Gram matrix, and that matrix.
     counted: Array
     gram: Array
     n_iter: int = 0
@@ -63,7 +70,7 @@ class NewtonState:
 
     @classmethod
     def at(cls, rows: Rows, coef: Array) -> NewtonState:
-        """The state at given coefficients: one pass."""
+        """The state at given coefficients, from one pass."""
         state = cls.zero(rows)
         state.coef = np.array(coef, dtype=float)
         state.outputs = outputs(rows, state.coef)
@@ -71,25 +78,30 @@ class NewtonState:
 
 
 @dataclass(frozen=True)
-class SquaredHinge:
+class Newton:
     """The solver.
 
     Attributes
     ----------
-    signs : ndarray of shape (p,)
+    form : Form
+    of : the loss, default=SquaredHinge
+        Its value and half derivatives by the margin.
     fit_intercept : bool
     tol : float
-        Stop when a step lowers the objective by less than this share of it.
+        The solver stops when a step lowers the objective by less than this share of it.
     max_iter : int
     """
 
-    signs: Array
+    form: Form
+    of: Any = SquaredHinge
     fit_intercept: bool = True
     tol: float = 1e-6
     max_iter: int = 100
+    loss: ClassVar[type] = SquaredHinge
+    penalty: ClassVar[type] = Split
 
     def solve(
-        self, rows: Rows, y: Array, weight: Array, penalty: Penalty, state: NewtonState
+        self, rows: Rows, y: Array, weight: Array, penalty: Split, state: NewtonState
     ) -> NewtonState:
         """Minimise from `state`, which is changed and returned.
 
@@ -100,7 +112,7 @@ class SquaredHinge:
             −1 or +1.
         weight : ndarray of shape (n,)
             Rows of weight zero are not learned from.
-        penalty : Penalty
+        penalty : Split
         state : NewtonState
         """
         state.n_iter, state.converged = 0, False
@@ -116,21 +128,23 @@ class SquaredHinge:
             state.interrupted = True
         return state
 
-    def _diagonal(self, penalty: Penalty) -> Array:
-        # Infinite: the coefficient is held at zero.
-        return np.append(penalty.diagonal(self.signs), 0.0 if self.fit_intercept else np.inf)
+    def _diagonal(self, penalty: Split) -> Array:
+        # An infinite penalty holds the coefficient at zero.
+        return np.append(penalty.diagonal(self.form), 0.0 if self.fit_intercept else np.inf)
 
     def _objective(self, y: Array, weight: Array, diagonal: Array, coef: Array, f: Array) -> float:
         used = np.isfinite(diagonal)
-        loss = weight @ np.square(np.maximum(0, 1 - y * f)) / weight.sum()
+        loss = weight @ self.of.value(y * f) / weight.sum()
         return float(loss + diagonal[used] @ np.square(coef[used]))
 
     def _step(
         self, rows: Rows, y: Array, weight: Array, diagonal: Array, state: NewtonState
     ) -> None:
-        active = np.where(y * state.outputs < 1, weight, 0.0)
+        margin = y * state.outputs
+        active = weight * self.of.half_curvature(margin)
         total = weight.sum()
-        gradient = update_gram(rows, active, active * (y - state.outputs), state)
+        downhill = -weight * y * self.of.half_slope(margin)
+        gradient = update_gram(rows, active, downhill, state)
         used = np.flatnonzero(np.isfinite(diagonal))
         slope = diagonal[used] * state.coef[used] - gradient[used] / total
         direction = np.zeros_like(state.coef)
@@ -143,8 +157,8 @@ class SquaredHinge:
         decrease = state.objective - objective
         if decrease > 0:
             state.coef, state.outputs, state.objective = coef, f, objective
-        same = np.array_equal(np.where(y * f < 1, weight, 0.0) > 0, active > 0)
-        # With an unchanged active set and a full step the minimum is exact.
+        same = np.array_equal(weight * self.of.half_curvature(y * f), active)
+        # With unchanged pieces and a full step the minimum is exact.
         state.converged = (same and abs(step - 1) < 1e-9) or decrease <= self.tol * objective
 
     def _solve(
@@ -152,8 +166,8 @@ class SquaredHinge:
     ) -> Array:
         A = (gram if len(used) == len(gram) else gram[np.ix_(used, used)]) / total
         A[np.diag_indices_from(A)] += diagonal[used]
-        # No active row, or fewer than features at a tiny penalty: the intercept has no say.
-        # The larger ones are for the rounding of products in single precision.
+        # Without an active row, or with fewer active rows than features and a tiny penalty, the
+        # system is singular. The larger shares are for products in single precision.
         for share in (0.0, 1e-12, 1e-9, 1e-6):
             B = A + share * (1 + np.trace(A)) * np.eye(len(A)) if share else A
             try:
@@ -177,12 +191,14 @@ class SquaredHinge:
         total = weight.sum()
         linear = float(diagonal[used] @ (state.coef[used] * direction[used]))
         curved = float(diagonal[used] @ np.square(direction[used]))
-        margin, rate = 1 - y * state.outputs, y * change
+        start, rate = y * state.outputs, y * change
         low, high, t = 0.0, np.inf, 1.0
         for _ in range(60):
-            slack = margin - t * rate
-            on = np.where(slack > 0, weight, 0.0)
-            slope = linear + t * curved - float(on @ (slack * rate)) / total
+            margin = start + t * rate
+            on = weight * self.of.half_curvature(margin)
+            slope = (
+                linear + t * curved + float(weight @ (self.of.half_slope(margin) * rate)) / total
+            )
             bend = curved + float(on @ np.square(rate)) / total
             if slope < 0:
                 low = t
@@ -199,61 +215,95 @@ class SquaredHinge:
         return t
 
     def derivatives(
-        self, rows: Rows, weight: Array, y: Array, penalty: Penalty, state: NewtonState
+        self, rows: Rows, weight: Array, y: Array, penalty: Split, state: NewtonState
     ) -> Array:
         """``∂(w, b) / ∂(log alpha, log alpha_neg)`` at a solution, shape (2, p + 1).
 
         On the active set ``(ZᵀSZ/W + P)w = ZᵀSy/W``, hence ``∂w = −(ZᵀSZ/W + P)⁻¹ ∂P w``; the set
-        itself does not move with the penalties but for single points (Chapelle et al., 2002).
+        does not move with the penalties but for single points (Chapelle et al., 2002).
         """
         diagonal = self._diagonal(penalty)
         used = np.flatnonzero(np.isfinite(diagonal))
-        active = np.where(y * state.outputs < 1, weight, 0.0)
+        active = weight * self.of.half_curvature(y * state.outputs)
         update_gram(rows, active, np.zeros_like(active), state)
         change = np.zeros((2, len(state.coef)))
-        for out, d in zip(change, penalty.derivatives(self.signs), strict=True):
+        for out, d in zip(change, penalty.derivatives(self.form), strict=True):
             right = (np.append(d, 0.0) * state.coef)[used]
             out[used] = -self._solve(state.gram, used, diagonal, weight.sum(), right)
         return change
 
 
+class Outputs:
+    """The statistic ``Z w + b`` of all rows; coef has the intercept last."""
+
+    def __init__(self, n_rows: int, coef: Array):
+        self.values, self.coef = np.full(n_rows, np.nan), coef
+
+    def update(self, piece: Piece) -> Outputs:
+        rows, Z = piece
+        self.values[rows] = Z @ self.coef[:-1].astype(Z.dtype) + self.coef[-1]
+        return self
+
+    def merge(self, other: Outputs) -> Outputs:
+        np.copyto(self.values, other.values, where=np.isnan(self.values))
+        return self
+
+
 def outputs(rows: Rows, coef: Array) -> Array:
-    """``Z w + b`` in one pass; coef has the intercept last."""
-    out = np.empty(rows.n_rows)
-    for part, Z in rows:
-        out[part] = Z @ coef[:-1].astype(Z.dtype) + coef[-1]
-    return out
+    """``Z w + b`` from one pass; coef has the intercept last."""
+    return fold(rows, Outputs(rows.n_rows, coef)).values
 
 
 def update_gram(rows: Rows, counted: Array, residual: Array, state: NewtonState) -> Array:
-    """Bring ``ZᵀSZ`` to the weights `counted`, and return ``Zᵀ residual``, both with a column of 1.
+    """Bring ``ZᵀSZ`` to the weights `counted` and return ``Zᵀ residual``, with a column of ones.
 
-    Only rows whose weight changes are multiplied, unless more change than stay.
+    Only rows whose weight changes are multiplied, unless more rows change than stay.
     """
     change: Array = counted - state.counted
     if np.count_nonzero(change) > np.count_nonzero(counted):
         state.gram[...] = 0.0
         change = counted
-    gradient: Array = np.zeros(rows.width + 1)
-    waiting = {sign: _Waiting(rows.width + 1, sign, state.gram) for sign in (1.0, -1.0)}
-    for part, Z in rows:
-        gradient[:-1] += Z.T @ residual[part].astype(Z.dtype)
-        for sign, several in waiting.items():
-            moved = np.flatnonzero(sign * change[part] > 0)
-            several.add(Z[moved], np.sqrt(np.abs(change[part][moved])))
-    for several in waiting.values():
-        several.multiply()
-    gradient[-1] = residual.sum()
+    found = fold(rows, GramChange(rows.width, change, residual))
+    state.gram += found.gram()
     state.counted = counted
-    return gradient
+    return np.append(found.gradient, residual.sum())
+
+
+class GramChange:
+    """The statistic of a Newton step: ``Zᵀ residual`` and the change ``Zᵀ diag(change) Z``."""
+
+    def __init__(self, width: int, change: Array, residual: Array):
+        self.change, self.residual = change, residual
+        self.gradient: Array = np.zeros(width)
+        self._waiting = [_Waiting(width + 1, sign) for sign in (1.0, -1.0)]
+
+    def update(self, piece: Piece) -> GramChange:
+        rows, Z = piece
+        self.gradient += Z.T @ self.residual[rows].astype(Z.dtype)
+        for several in self._waiting:
+            moved = np.flatnonzero(several.sign * self.change[rows] > 0)
+            several.add(Z[moved], np.sqrt(np.abs(self.change[rows][moved])))
+        return self
+
+    def merge(self, other: GramChange) -> GramChange:
+        self.gradient += other.gradient
+        for mine, theirs in zip(self._waiting, other._waiting, strict=True):
+            mine.total += theirs.sum()
+        return self
+
+    def gram(self) -> Array:
+        """The change of the Gram matrix, shape (p + 1, p + 1)."""
+        added, taken = (several.sum() for several in self._waiting)
+        return added - taken
 
 
 class _Waiting:
     """Rows that are multiplied when there are enough of them: small products are slow."""
 
-    def __init__(self, width: int, sign: float, gram: Array):
+    def __init__(self, width: int, sign: float):
+        self.sign, self.n = sign, 0
         self.rows = np.empty((TOGETHER, width))
-        self.n, self.sign, self.gram = 0, sign, gram
+        self.total = np.zeros((width, width))
 
     def add(self, Z: Array, scale: Array) -> None:
         start = 0
@@ -264,36 +314,37 @@ class _Waiting:
             here *= scale[start:stop, None]
             self.n, start = self.n + stop - start, stop
             if self.n == TOGETHER:
-                self.multiply()
+                self.sum()
 
-    def multiply(self) -> None:
+    def sum(self) -> Array:
+        """Multiply the rows that wait and return the sum of all products."""
         if self.n:
             A = self.rows[: self.n]
-            # NumPy knows that this is symmetric. BLAS of NumPy and SciPy are two, each with threads
-            # that wait for work on the other's time: one of them is enough.
-            product = A.T @ A
-            self.gram += product if self.sign > 0 else -product
+            # NumPy knows that this product is symmetric. SciPy has a BLAS of its own, and the
+            # threads of either would wait for work on the time of the other.
+            self.total += A.T @ A
             self.n = 0
+        return self.total
 
 
 def warm_start(
-    solver: SquaredHinge,
+    solver: Newton,
     rows: Rows,
     y: Array,
     weight: Array,
-    penalty: Penalty,
+    penalty: Split,
     clocks: Array,
     shares: Iterable[float] = (1 / 16, 1 / 4),
 ) -> NewtonState:
-    """A state near the solution, from growing parts of the rows, the first in the order of clocks.
+    """A state near the solution, from growing parts of the rows in the order of their clocks.
 
-    At w = 0 every row is active: a step on a sixteenth of them finds most of the active set.
+    At w = 0 every row is active: a step on a sixteenth of the rows finds most of the active set.
     """
     state = NewtonState.zero(rows)
     rough = replace(solver, tol=1e-2)
     for share in shares:
         part = np.where(clocks <= np.quantile(clocks, share), weight, 0.0)
-        # Both classes and enough rows to say something.
+        # The part needs enough rows of both classes.
         if min(np.count_nonzero(part[y > 0]), np.count_nonzero(part[y < 0])) >= 50:
             rough.solve(rows, y, part, penalty, state)
         if state.interrupted:

@@ -1,4 +1,4 @@
-"""How much the automatic learners ask of their data: the fewer rows, the less they can tell."""
+"""How the trials of an automatic learner are judged, and which of them are kept."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
-# Up to this many rows maps are fitted anew for each fold, and good trials are averaged.
-FEW = 2000
-# Up to this many, one division into five folds is noise: trials are judged three times.
-SCARCE = 200
-# Up to this many nothing is chosen but penalties, by ten folds, as a fifth less is another task.
-# Where two trials differ in a row or two, the better one by cross-validation is the one whose
-# mistakes are among the rows that it has not seen.
-FEWEST = 100
-# So many trials are averaged on few rows, where the best one is best by chance.
-AVERAGED = 6
+from .sizes import AVERAGED, FEW, FEWEST, SCARCE
 
 
 @dataclass(frozen=True)
@@ -25,13 +16,14 @@ class Plan:
     Attributes
     ----------
     cv : int, splitter, list of (train, test) or None
-        What each trial is judged by.
+        The cross-validation that judges each trial.
     repeats : int
-        How often, by other folds each time; 0 is once, with maps that are fitted once on all rows.
+        How often each trial is judged, by other folds each time. 0 judges it once, with a map that
+        is fitted once on all rows.
     n_models : int or None
-        How many trials are averaged at most; None is all.
+        The largest number of trials that are averaged; None is all.
     chooses : bool
-        Whether the best trials are kept; otherwise all that are not far behind.
+        True if the best trials are kept, False if all trials that are nearly as good are kept.
     """
 
     cv: Any
@@ -41,7 +33,7 @@ class Plan:
 
     @classmethod
     def of(cls, cv: Any, n_models: int | str, n_rows: int, in_memory: bool) -> Plan:
-        """For so many distinct rows, and what the user wants."""
+        """Return the plan for a number of distinct rows and the wishes of the user."""
         numbered = isinstance(cv, Integral | str | None)
         repeats = int(in_memory and n_rows <= FEW)
         chooses = not repeats or n_rows > FEWEST
@@ -50,7 +42,7 @@ class Plan:
         if isinstance(cv, str):
             cv = 10 if n_rows <= FEWEST else 5
         elif hasattr(cv, "__next__"):
-            cv = list(cv)  # splits that can be walked once are walked by each trial
+            cv = list(cv)  # an iterator could be walked by one trial only
         if isinstance(n_models, str):
             kept = None if not chooses else AVERAGED if repeats else 1
         else:

@@ -1,50 +1,56 @@
-"""Variance-constrained least squares: VC-LSM of the scalable Kreĭn paper (§2.4), from moments.
+"""Least squares with the variance of the predictions fixed: one secular equation.
 
-A penalty shrinks predictions towards a constant; the constraint fixes their variance instead. The
-problem is not convex, and its global minimum is the root of one equation in one unknown.
+The variance-constrained method (VC-LSM) of the scalable Kreĭn paper, §2.4. A penalty shrinks
+predictions towards a constant; the constraint fixes their variance instead. The problem is not
+convex, and its global minimum is the root of one equation in one unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._threads import one_blas_thread
-from .penalties import ConstrainedPenalty
+from ..forms import Form
+from .losses import SquaredError
+from .penalties import Constrained
 from .problems import LeastSquares
 
 Array = NDArray[np.floating]
 
-# A penalty so many times larger than the features' variance holds its features at zero.
+# A penalty this many times larger than the features' variance holds its features at zero.
 HUGE = 1e8
 
 
 @dataclass(frozen=True)
-class VarianceConstrained:
+class Secular:
     """``min (1/W) Σ s_i (y_i − f(x_i))² + wᵀPw`` such that ``(1/W) Σ s_i (f(x_i) − f̄)² = ρ²``.
 
-    ρ is `radius` times the standard deviation of the targets, for each output. With
+    ρ is `spread` times the standard deviation of the targets, for each output. With
     ``G = B Δ² Bᵀ`` (cut to full rank) and ``γ = Δ Bᵀ w`` it is ``min γᵀCγ − 2 bᵀγ, ‖γ‖ = ρ`` with
     ``C = Δ⁻¹BᵀPBΔ⁻¹``, solved by `on_sphere`.
 
     Attributes
     ----------
-    signs : ndarray of shape (p,)
+    form : Form
     tol : float
         Directions in which the features vary less than this share of the most are dropped.
     """
 
-    signs: Array
+    form: Form
     tol: float = 1e-10
+    loss: ClassVar[type] = SquaredError
+    penalty: ClassVar[type] = Constrained
 
-    def solve(self, problem: LeastSquares, penalty: ConstrainedPenalty) -> Array:
+    def solve(self, problem: LeastSquares, penalty: Constrained) -> Array:
         """The coefficients, shape (p, q)."""
         return next(self.path(problem, [penalty]))
 
-    def path(self, problem: LeastSquares, penalties: list[ConstrainedPenalty]) -> Iterator[Array]:
+    def path(self, problem: LeastSquares, penalties: list[Constrained]) -> Iterator[Array]:
         """The coefficients for each of several settings."""
         spheres: dict[tuple[str, int], _Sphere] = {}
         bases: dict[int, Array] = {}
@@ -57,22 +63,20 @@ class VarianceConstrained:
                 if key not in spheres:
                     spheres[key] = _Sphere.of(self, problem, penalty, bases)
                 sphere = spheres[key].scaled(penalty.alpha)
-                found.append(sphere.solve(problem, penalty.radius)[0])
+                found.append(sphere.solve(problem, penalty.spread)[0])
         yield from found
 
-    def derivatives(
-        self, problem: LeastSquares, penalty: ConstrainedPenalty
-    ) -> tuple[Array, Array]:
-        """The coefficients and their derivatives by (log alpha, log alpha_neg, log radius).
+    def derivatives(self, problem: LeastSquares, penalty: Constrained) -> tuple[Array, Array]:
+        """The coefficients and their derivatives by (log alpha, log alpha_neg, log spread).
 
         From ``(C − θI)γ = b`` and ``γᵀγ = ρ²``: with D = (C − θI)⁻¹,
         ``dγ = D(γ dθ − dC γ)`` and ``dθ = (ρ dρ + γᵀD dC γ)/(γᵀDγ)``.
         """
         sphere = _Sphere.of(self, problem, penalty)
-        coef, gammas, thetas = sphere.solve(problem, penalty.radius)
+        coef, gammas, thetas = sphere.solve(problem, penalty.spread)
         used, basis, V = sphere.used, sphere.basis, sphere.vectors
         change = np.zeros((3, *coef.shape))
-        dP = penalty.derivatives(self.signs)[:, used]
+        dP = penalty.derivatives(self.form)[:, used]
         for output, (gamma, theta) in enumerate(zip(gammas.T, thetas, strict=True)):
             if not np.isfinite(theta):  # a target that does not vary: nor do the predictions
                 continue
@@ -97,15 +101,13 @@ class _Sphere:
     alpha: float
 
     @staticmethod
-    def used_by(
-        method: VarianceConstrained, problem: LeastSquares, penalty: ConstrainedPenalty
-    ) -> NDArray[np.intp]:
+    def used_by(method: Secular, problem: LeastSquares, penalty: Constrained) -> NDArray[np.intp]:
         """The features that the penalty does not hold at zero.
 
-        Beside much larger penalties the others would lose their digits: those count as infinite.
+        A penalty far above the others would take their digits, so it counts as infinite.
         """
         scale = max(penalty.alpha, float(np.trace(problem.gram)))
-        return np.flatnonzero(penalty.diagonal(method.signs) <= HUGE * scale)
+        return np.flatnonzero(penalty.diagonal(method.form) <= HUGE * scale)
 
     def scaled(self, alpha: float) -> _Sphere:
         """The same for penalties in the same ratio."""
@@ -114,13 +116,13 @@ class _Sphere:
     @classmethod
     def of(
         cls,
-        method: VarianceConstrained,
+        method: Secular,
         problem: LeastSquares,
-        penalty: ConstrainedPenalty,
+        penalty: Constrained,
         bases: dict[int, Array] | None = None,
     ) -> _Sphere:
         """The decomposition; `bases` remembers that of the Gram matrix between penalties."""
-        diagonal = penalty.diagonal(method.signs)
+        diagonal = penalty.diagonal(method.form)
         used = cls.used_by(method, problem, penalty)
         if bases is None or (basis := bases.get(len(used))) is None:
             squares, B = np.linalg.eigh(problem.gram[np.ix_(used, used)])
@@ -131,10 +133,10 @@ class _Sphere:
         C = basis.T @ (diagonal[used, None] * basis)
         return cls(used, basis, *np.linalg.eigh(C), penalty.alpha)
 
-    def solve(self, problem: LeastSquares, radius: float) -> tuple[Array, Array, Array]:
+    def solve(self, problem: LeastSquares, spread: float) -> tuple[Array, Array, Array]:
         """Coefficients (p, q), their coordinates on the sphere (m, q), and multipliers (q,)."""
         right = self.vectors.T @ (self.basis.T @ problem.cross[self.used])
-        radii = radius * np.sqrt(problem.square)
+        radii = spread * np.sqrt(problem.square)
         found = [on_sphere(self.values, b, r) for b, r in zip(right.T, radii, strict=True)]
         gammas = np.stack([gamma for gamma, _ in found], axis=1)
         coef = np.zeros_like(problem.cross)

@@ -1,0 +1,442 @@
+"""One line for those who do not want to choose."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from .._threads import blas_threads_for
+from .._validation import all_or_nothing, as_generator, outside_level
+from ..estimators._estimator import Estimator, is_stream
+from ..estimators._parameters import constraints, store
+from ..estimators._progress import reporting, stage, with_callbacks
+from ..estimators._representation import Recipe, scaled_gaussian
+from ..estimators._targets import Classes, Numbers, Targets, decide
+from ..estimators.ridge import KreinRidge, KreinRidgeClassifier
+from ..estimators.svc import KreinSVC
+from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
+from ..kernels import Kernel
+from ..kernels.errors import BadPairError
+from ..proximity import DissimilarityToSimilarity
+from ..rows import count
+from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
+from ..streaming.data import map_rows
+from ..streaming.survey import Rows
+from .maps import candidates, views
+from .memory import Memory, Remembered
+from .plan import Plan
+from .report import Report
+from .sizes import AT_ONCE, FEW, SAMPLED
+from .trials import Tasks, Trials
+
+
+class Automatic(Estimator):
+    """Fit learners with tuned penalties on several maps and keep the best of cross-validation.
+
+    A subclass defines `_learners` and, if it compares trials by other losses than the squared
+    error, `_criteria`.
+    """
+
+    estimators_: list[Any]
+    report_: Report
+    kernel_: Kernel | str
+
+    _parameter_constraints = constraints(
+        "kernel",
+        "random_state",
+        n_components=[Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        n_models=[Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        dissimilarity=["boolean"],
+        max_seconds=[Interval(Real, 0, None, closed="neither"), None],
+        max_megabytes=[Interval(Real, 0, None, closed="neither")],
+        cv=["cv_object", StrOptions({"auto"})],
+    )
+
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        """Return the classes and options of the learners to try, by name; `few`: on few rows."""
+        raise TypeError(f"{self._name} must define _learners.")
+
+    def _criteria(self, few: bool) -> tuple[str, ...]:
+        """Return the losses that trials are compared by, as `cv_results_` names them."""
+        return ("squared_error",)
+
+    @property
+    def _recipe(self) -> Recipe:
+        return Recipe(self._name, self.kernel, 1, None, self.random_state)
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Try, compare and keep the best.
+
+        Parameters
+        ----------
+        X : array-like, CSR, memory map, list of objects, path, container or re-iterable of blocks
+            A path, a container and blocks carry their own targets and weights; see
+            `krein.streaming`.
+        y : array-like of shape (n,) or (n, k), default=None
+            The targets. For a path: the name or index of the column of y. None takes the last
+            column, with a warning.
+        sample_weight : array-like of shape (n,), default=None
+            The weights. For a path: the name or index of the column of weights.
+
+        Returns
+        -------
+        self
+        """
+        small = blas_threads_for(None if is_stream(X) else X)
+        with reporting(self, None), small, all_or_nothing(self):
+            data, survey = self._look(X, y, sample_weight)
+            self._fit(data, survey)
+        return self
+
+    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
+        """Return the data, gathered if they are few, and what one pass tells about them."""
+        data = self._open(X, y, sample_weight)
+        survey = Survey.of(data, 0, 2, self._classifies, self._name)
+        if survey.n_rows <= FEW and not data.in_memory:
+            data = data.gathered()
+        return data, survey
+
+    def _fit(self, data: Data, survey: Survey) -> None:
+        targets: Targets = (
+            Classes.of(survey, self._name) if self._classifies else Numbers.of(survey, self._name)
+        )
+        seed = int(as_generator(self.random_state).integers(2**31))
+        n_sampled = count(survey.sample.X)
+        n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
+        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
+        few = plan.repeats > 0
+        kernel = self._kernel(data, survey.sample, few)
+        median = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
+        seen = views(kernel, n_rows, median)
+        maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+        trials = Trials(
+            Tasks(self._name, data, targets, plan, seed),
+            self._learners(few),
+            self._criteria(few),
+            n_rows,
+            partial(stage, self),
+            self.max_seconds,
+            self.dissimilarity,
+        )
+        self._run(trials, maps)
+        if isinstance(kernel, Remembered):
+            kernel.memory.forget()
+
+    def _run(self, trials: Trials, maps: list[Any]) -> None:
+        try:
+            trials.run(maps)
+        except KeyboardInterrupt:
+            if not trials.n_finished:
+                raise
+            warnings.warn(
+                f"{self._name} was interrupted: the best of {trials.n_finished} finished trials is "
+                "kept.",
+                ConvergenceWarning,
+                stacklevel=outside_level(),
+            )
+        self.estimators_ = trials.finish()
+        self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        self.best_estimator_._representation.warn_if_two_sided(self._name)
+        if "n_features_in_" in vars(self):
+            for model in self.estimators_:
+                model.n_features_in_ = self.n_features_in_
+
+    def _kernel(self, data: Data, sample: Rows, few: bool) -> Kernel | str:
+        """Return the kernel of all trials; a kernel of few objects remembers its values.
+
+        What the kernel takes from data it takes once, from all rows, so that trials share its
+        values.
+        """
+        if self.kernel is None:
+            self.kernel_ = scaled_gaussian(sample.X)
+        elif isinstance(self.kernel, str):
+            self.kernel_ = self.kernel
+        else:
+            self.kernel_ = _resolved(self.kernel, sample)
+        if self.dissimilarity and self._recipe.pairwise:
+            return "precomputed"
+        kernel = self.kernel_
+        if not few or isinstance(kernel, str) or kernel.takes_matrix(data.memory.X):
+            return kernel
+        if 8 * count(data.memory.X) ** 2 > self.max_megabytes * 2**20:
+            return kernel
+        return Remembered(kernel, Memory(kernel._check_data(data.memory.X)))
+
+    def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
+        """The median dissimilarity, of sampled objects or of a matrix; values are checked."""
+        if self.kernel is None:
+            raise ValueError(
+                f"{self._name}(dissimilarity=True) needs a kernel whose values are "
+                "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
+                "is a Gaussian, a similarity."
+            )
+        if isinstance(kernel, Kernel):
+            D = kernel(sample[:SAMPLED])
+        else:
+            # In the order of the caller, whom a sentence may tell where a bad value is.
+            assert data.columns is not None
+            counted = np.sort(data.columns)
+            D = data.memory.X[np.ix_(counted, counted)]
+        try:
+            if isinstance(kernel, str):
+                DissimilarityToSimilarity("double_centering").fit(D)  # which must be symmetric
+            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
+        except ValueError as error:
+            said = str(error).replace("DissimilarityToSimilarity", self._name)
+            said = said.replace("leave this step out", "use dissimilarity=False")
+            if isinstance(kernel, Kernel):  # the places are those of a sample
+                said = re.sub(r"X\[\d+, \d+\] =", "the kernel has", said)
+            else:
+                places = re.compile(r"X\[(\d+), (\d+)\]")
+                said = places.sub(lambda m: f"X[{counted[int(m[1])]}, {counted[int(m[2])]}]", said)
+            raise ValueError(said) from error
+
+    # --- prediction -----------------------------------------------------------------------------
+
+    def _mean(self, X: Any, name: str) -> NDArray:
+        """Average the outputs of one method over all kept models."""
+        check_is_fitted(self, "estimators_")
+        with blas_threads_for(None if is_stream(X) else X):
+            rows = self._new_rows(X)
+            methods = [getattr(model, name) for model in self.estimators_]
+            if is_stream(X) or not isinstance(rows, InMemory):
+                return np.mean([method(rows) for method in methods], axis=0)
+            if len(methods) == 1:
+                return methods[0](rows.X)
+            means = Collected(lambda block: np.mean([f(block.X) for f in methods], axis=0))
+            return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
+
+
+def _resolved(kernel: Kernel, sample: Rows) -> Kernel:
+    """A copy of the kernel with the parameters that it takes from data taken from the sample."""
+    try:
+        return clone(kernel).resolved(sample.X)
+    except BadPairError as bad:
+        places = sample.places
+        raise (bad if places is None else bad.among(places, places)) from None
+
+
+class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
+    """Regression with any kernel, everything chosen by cross-validation.
+
+    The learner tries Kreĭn ridge and variance-constrained least squares, each with its penalties
+    tuned, on Nyström maps of several ranks, on similarities as features and on a Gaussian of them,
+    and, if there are many rows and the kernel has a measure, on random Fourier features. `report_`
+    says what was tried, what was chosen and why. Ridge is tried on all maps, the other learner on
+    the three maps that suit ridge best. Dissimilarities D give maps of ``−½ D²``, the similarity of
+    the papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a
+    Gaussian of its rows are tried as features.
+
+    On up to 2000 rows (a stream of so few rows is gathered) maps are fitted anew for each fold, and
+    the best few trials, none with more than 1.5 times the smallest loss, are averaged: the best
+    trial is best by chance. On up to 100 rows only the penalties are chosen: all trials with up to
+    1.1 times the smallest squared error are averaged. For dissimilarities these are trials on the
+    rows of each similarity and on the rows of D.
+
+    Parameters
+    ----------
+    kernel : Kernel, "precomputed" or None, default=None
+        None is a Gaussian as wide as the data. The values of a kernel of objects are computed once
+        for all trials on up to 2000 rows.
+    n_components : int or "auto", default="auto"
+        The rank of Nyström maps; other maps are then left out. "auto" tries 25, 100, 300 and, with
+        up to 1500 rows, all rows.
+    dissimilarity : bool, default=False
+        True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities:
+        zero for the same object, and larger the less alike two objects are. The learner then also
+        chooses how to make similarities of them.
+    n_models : int or "auto", default="auto"
+        The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
+        with up to 2000 rows, else 1.
+    max_seconds : float, default=None
+        A trial that is expected to end later is not begun.
+    max_megabytes : float, default=1024
+        Maps whose matrices need more memory are not tried.
+    cv : int, splitter, iterable of (train, test) or "auto", default="auto"
+        The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
+        up to 100 rows, else 5.
+    random_state : int, RandomState, Generator or None, default=None
+        The seed of the folds, samples and maps.
+
+    Attributes
+    ----------
+    best_estimator_ : the best fitted learner
+    estimators_ : list
+        The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial
+        is fitted and judged three times, with other folds.
+    report_ : Report
+        What was tried and why; printing it shows a table and a sentence.
+    kernel_ : Kernel or "precomputed"
+        A copy of the kernel of all trials. A rate ``gamma="median"`` is a number there, taken once
+        from all rows.
+    n_features_in_ : int
+        The number of columns of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import KreinRegressor
+    >>> X = np.random.default_rng(0).random((120, 2))
+    >>> model = KreinRegressor(n_components=20, random_state=0).fit(X, np.sin(5 * X[:, 0]))
+    >>> model.score(X, np.sin(5 * X[:, 0])) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        n_components: int | str = "auto",
+        *,
+        dissimilarity: bool = False,
+        n_models: int | str = "auto",
+        max_seconds: float | None = None,
+        max_megabytes: float = 1024.0,
+        cv: Any = "auto",
+        random_state: Any = None,
+    ):
+        store(self, locals())
+
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        return {"ridge": (KreinRidge, {}), "VC-LSM": (VarianceConstrainedRegressor, {})}
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the mean prediction of the kept learners, shape (n,) or (n, k).
+
+        Parameters
+        ----------
+        X : as in `fit`
+        """
+        return self._mean(X, "predict")
+
+
+class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
+    """Classification with any kernel, everything chosen by cross-validation.
+
+    The learner tries Kreĭn ridge, variance-constrained least squares and the squared-hinge machine,
+    each with its penalties tuned, on Nyström maps of several ranks, on similarities as features and
+    on a Gaussian of them, and, if there are many rows and the kernel has a measure, on random
+    Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried on all
+    maps, the other learners on the three maps that suit ridge best. Dissimilarities D give maps of
+    ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates each on more
+    than 200 rows; D itself and a Gaussian of its rows are tried as features.
+
+    Trials are judged by their error; equal errors are common, and the squared error decides among
+    them. On up to 2000 rows, of which hardly any are wrong, trials are judged by the Brier score,
+    the squared error of the outputs as probabilities; if least squares make no error at all, by the
+    squared error of the outputs. Maps are then fitted anew for each fold, and the best few trials,
+    none with more than 1.5 times the smallest loss, are averaged. On up to 100 rows only the
+    penalties are chosen: all trials with up to 1.1 times the smallest squared error are averaged.
+
+    Parameters
+    ----------
+    kernel : Kernel, "precomputed" or None, default=None
+        None is a Gaussian as wide as the data. The values of a kernel of objects are computed once
+        for all trials on up to 2000 rows.
+    n_components : int or "auto", default="auto"
+        The rank of Nyström maps; other maps are then left out. "auto" tries 25, 100, 300 and, with
+        up to 1500 rows, all rows.
+    dissimilarity : bool, default=False
+        True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities:
+        zero for the same object, and larger the less alike two objects are. The learner then also
+        chooses how to make similarities of them.
+    n_models : int or "auto", default="auto"
+        The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
+        with up to 2000 rows, else 1.
+    max_seconds : float, default=None
+        A trial that is expected to end later is not begun.
+    max_megabytes : float, default=1024
+        Maps whose matrices need more memory are not tried.
+    cv : int, splitter, iterable of (train, test) or "auto", default="auto"
+        The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
+        up to 100 rows, else 5.
+    random_state : int, RandomState, Generator or None, default=None
+        The seed of the folds, samples and maps.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (k,)
+        The labels in order.
+    best_estimator_ : the best fitted learner
+    estimators_ : list
+        The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial
+        is fitted and judged three times, with other folds.
+    report_ : Report
+        What was tried and why; printing it shows a table and a sentence.
+    kernel_ : Kernel or "precomputed"
+        A copy of the kernel of all trials. A rate ``gamma="median"`` is a number there, taken once
+        from all rows.
+    n_features_in_ : int
+        The number of columns of X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import KreinClassifier
+    >>> from krein.kernels import DeltaGaussian
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = KreinClassifier(DeltaGaussian(), 20, random_state=0).fit(X, np.hypot(*X.T) > 1)
+    >>> print(model.report_.reason)  # doctest: +ELLIPSIS
+    Chosen: ... on Nystrom features of width 20, with the smallest Brier score of 5-fold ...
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        n_components: int | str = "auto",
+        *,
+        dissimilarity: bool = False,
+        n_models: int | str = "auto",
+        max_seconds: float | None = None,
+        max_megabytes: float = 1024.0,
+        cv: Any = "auto",
+        random_state: Any = None,
+    ):
+        store(self, locals())
+
+    def _criteria(self, few: bool) -> tuple[str, ...]:
+        # Few rows have hardly any wrong ones: a trial with one wrong row less is no better.
+        return ("brier", "error", "squared_error") if few else ("error", "squared_error")
+
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.
+        options = {"criterion": "squared_error"} if few else {}
+        return {
+            "ridge": (KreinRidgeClassifier, options),
+            "VC-LSM": (VarianceConstrainedClassifier, options),
+            "squared hinge": (KreinSVC, {"criterion": "squared_hinge"} if few else {}),
+        }
+
+    @property
+    def classes_(self) -> NDArray:
+        check_is_fitted(self, "estimators_")
+        return self.best_estimator_.classes_
+
+    def decision_function(self, X: Any) -> NDArray:
+        """Return the mean output of the kept learners: shape (n,) for two classes, else (n, k).
+
+        Parameters
+        ----------
+        X : as in `fit`
+        """
+        return self._mean(X, "decision_function")
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the class of each row of X.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        """
+        return decide(self.decision_function(X), self.classes_)

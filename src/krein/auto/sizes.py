@@ -1,0 +1,29 @@
+"""How many rows decide what the automatic learners do: the fewer rows, the less they can tell."""
+
+from __future__ import annotations
+
+# With at most this many rows maps are fitted anew for each fold, and good trials are averaged.
+FEW = 2000
+# With at most this many rows trials are judged three times: one division into folds is noise.
+SCARCE = 200
+# With at most this many rows only the penalties are tuned, by 10-fold cross-validation: five folds
+# would leave too few training rows. Of two trials that differ in a row or two, cross-validation
+# prefers the one whose mistakes are among the rows that it has not seen.
+FEWEST = 100
+# The number of trials that are averaged on few rows, where the best trial is best by chance.
+AVERAGED = 6
+# The number of maps that are tried with all learners: those that suit the first learner best.
+GOOD_MAPS = 3
+# Ranks of Nyström maps, as long as the data have more rows.
+WIDTHS = (25, 100, 300)
+# With at most this many rows a map on all rows is tried too.
+WHOLE = 1500
+# From this many rows on, random Fourier features are tried too.
+MANY = 5000
+# Rates of exp(−γ D) and exp(−γ D²), for dissimilarities of median 1. With at most `ONE_RATE` rows,
+# which cannot tell many maps apart, only the first rate is tried.
+RATES, ONE_RATE = (1.0, 3.0), 200
+# The number of objects whose median dissimilarity is taken.
+SAMPLED = 300
+# New rows are predicted this many at a time, so that all models ask for the same kernel values.
+AT_ONCE = 256

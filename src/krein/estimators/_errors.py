@@ -1,0 +1,33 @@
+"""Errors of learners, with their parts as fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class NoFoldsError(ValueError):
+    """There are too few distinct rows for cross-validation.
+
+    Attributes
+    ----------
+    owner : str
+        The name of the learner.
+    n_rows : int
+    alpha : the value of the parameter, or None if the learner has no such parameter
+    """
+
+    def __init__(self, owner: str, n_rows: int, alpha: Any = None):
+        self.owner, self.n_rows, self.alpha = owner, n_rows, alpha
+        super().__init__(owner, n_rows, alpha)
+
+    def of(self, owner: str) -> NoFoldsError:
+        """Return the error of an automatic learner, which has no parameter alpha."""
+        return NoFoldsError(owner, self.n_rows)
+
+    def __str__(self) -> str:
+        called = "" if self.alpha is None else f"(alpha={self.alpha!r})"
+        cure = "." if self.alpha is None else ": give alpha a number."
+        return (
+            f"{self.owner}{called} needs at least two distinct rows for cross-validation, got "
+            f"n_samples = {self.n_rows}{cure}"
+        )

@@ -1,0 +1,225 @@
+"""What all learners share, automatic ones included: data in, columns remembered, progress."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from .._validation import check_nested, check_numeric_columns, outside_level
+from ..kernels import Kernel
+from ..rows import as_objects, as_rows, count
+from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
+from ..streaming.columns import Layout
+from ..streaming.containers import is_block, is_path
+from ..streaming.files import open_like
+from ..streaming.survey import check_labels
+from . import _progress
+from ._representation import Recipe
+
+
+def is_stream(X: Any) -> bool:
+    """Return True if X brings its own targets, as containers, paths and blocks do."""
+    if isinstance(X, Container) or is_path(X):
+        return True
+    if hasattr(X, "shape") or isinstance(X, tuple | set | dict):
+        return False
+    if isinstance(X, list):
+        return any(map(is_block, X[:1]))
+    return callable(X) or hasattr(X, "__iter__")
+
+
+class Estimator(_progress.CallbackSupportMixin):
+    """Base of all learners: it opens data of any kind and remembers their columns.
+
+    A subclass defines `_recipe`, how its map is made, and is a regressor or a classifier of
+    scikit-learn.
+    """
+
+    n_features_in_: int
+    feature_names_in_: Any
+    # Where the columns of a file were; None if the fit saw no file.
+    _seen_layout: Layout | None = None
+
+    @property
+    def _recipe(self) -> Recipe:
+        raise TypeError(f"{type(self).__name__} must define _recipe.")
+
+    @property
+    def _classifies(self) -> bool:
+        return isinstance(self, ClassifierMixin)
+
+    @property
+    def _name(self) -> str:
+        return type(self).__name__
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
+        check_nested(self, params)
+        return super().set_params(**params)
+
+    def show_progress(self, show: bool = True) -> Self:
+        """Show a bar during `fit`; needs rich (``pip install "krein[cli]"``).
+
+        ``set_callbacks(sklearn.callback.ProgressBar())`` does the same with scikit-learn 1.9.
+
+        Parameters
+        ----------
+        show : bool, default=True
+            False shows no bar.
+
+        Returns
+        -------
+        self
+        """
+        return _progress.show(self, show)
+
+    # --- data of a fit --------------------------------------------------------------------------
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Data:
+        """Return the data as blocks; an array is validated as scikit-learn does it."""
+        if is_stream(X):
+            container = self._opened(X, y, sample_weight, reset)
+            first = next(iter(checked(container)))
+            if not isinstance(first.X, list):
+                self.n_features_in_ = first.X.shape[1]
+            return Data.of(container, self._recipe.pairwise)
+        if reset:
+            self._seen_layout = None
+        if y is None:
+            raise ValueError(f"{self._name} requires y to be passed, but the target y is None.")
+        X, y = self._validated(X, y, reset)
+        if sample_weight is not None:
+            like = X if hasattr(X, "shape") else np.empty((len(X), 0))
+            sample_weight = _check_sample_weight(
+                sample_weight, like, dtype=np.float64, ensure_non_negative=True
+            )
+        if not reset:
+            return Data.of(InMemory(self._restricted(X), y, sample_weight))
+        return Data.of(InMemory(X, y, sample_weight), self._recipe.pairwise)
+
+    def _restricted(self, X: Any) -> Any:
+        """Return later rows as the fitted map takes them."""
+        return X
+
+    def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
+        """Return a matrix or a list of objects, and the targets, both validated."""
+        if self._recipe.takes_matrix(X):
+            check_numeric_columns(self, X)
+            numeric = {} if self._classifies else {"multi_output": True, "y_numeric": True}
+            X, y = validate_data(self, X, y, reset=reset, **self._formats, **numeric)
+        else:
+            X, y = as_objects(X), np.asarray(y)
+            kernel = self._recipe.kernel_of_rows
+            if isinstance(kernel, Kernel):
+                kernel._check_data(X)  # an object that it cannot take has its own index here
+        if self._classifies:
+            check_labels(y)
+            y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
+        return X, y
+
+    @property
+    def _formats(self) -> dict[str, Any]:
+        """The formats of X that `validate_data` accepts."""
+        formats = False if self._recipe.pairwise else "csr"
+        return {"accept_sparse": formats, "dtype": [np.float64, np.float32]}
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Container:
+        """Return a stream for a fit; its columns are remembered, or matched with those before."""
+        container = as_container(X, y, sample_weight)
+        if is_path(X) and container.assumed_target is not None:
+            _warn_of_target(container)
+        if reset:
+            self._seen_layout = container.layout
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+            if container.feature_names is not None:
+                self.feature_names_in_ = np.array(container.feature_names, dtype=object)
+            return container
+        layout = self._layout
+        return container if layout is None else container.rows_for(layout, target=True)
+
+    @property
+    def _layout(self) -> Layout | None:
+        """Where the features of the fit are in a file; None if the rows were objects."""
+        n_features = vars(self).get("n_features_in_")
+        if n_features is None:
+            return None
+        names = vars(self).get("feature_names_in_")
+        layout = self._seen_layout or Layout(n_features)
+        named = None if names is None else tuple(names)
+        return layout._replace(n_features=n_features, names=named)
+
+    # --- new rows -------------------------------------------------------------------------------
+
+    def _new_rows(self, X: Any) -> Container:
+        """Return new rows as a container, with the features of the fit."""
+        if is_stream(X):
+            layout = self._layout
+            if layout is None:
+                return as_container(X)
+            return open_like(X, layout) if is_path(X) else as_container(X).rows_for(layout)
+        if self._recipe.takes_matrix(X):
+            check_numeric_columns(self, X)
+            X = validate_data(self, X, reset=False, **self._formats)
+        else:
+            X = as_rows(X)
+        if not count(X):
+            raise ValueError(f"X has no rows: {self._name} predicts for at least one.")
+        return InMemory(X, rows=count(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R² or the accuracy.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        y : array-like of shape (n,) or (n, k), default=None
+            The targets. For a path, y may be the column of the targets, and None is the column of
+            the fit. Blocks and containers carry their own targets.
+        sample_weight : array-like of shape (n,), default=None
+            The weights. For a path, the column of the weights.
+
+        Returns
+        -------
+        float
+        """
+        if is_stream(X) and (y is None or isinstance(y, str | int)):
+            X, y, sample_weight = self._with_targets(X, y, sample_weight)
+        return super().score(X, y, sample_weight)
+
+    def _with_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+        layout = self._layout
+        if is_path(X) and layout is not None and y is None:
+            y = layout.target
+        container = as_container(X, y, sample_weight) if is_path(X) else as_container(X)
+        if layout is not None:
+            container = container.rows_for(layout, target=True)
+        sides = fold(checked(container), Collected(lambda block: (block.y, block.weight))).pieces
+        ys, weights = zip(*sides, strict=True)
+        if ys[0] is None:
+            raise ValueError(f"{self._name}.score needs targets, but the data carry none: pass y.")
+        weight = sample_weight if weights[0] is None else np.concatenate(weights)
+        return container, np.concatenate(ys), weight
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._recipe.pairwise
+        tags.input_tags.sparse = not self._recipe.pairwise
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = not self._classifies
+        return tags
+
+
+def _warn_of_target(container: Container) -> None:
+    column = container.assumed_target
+    warnings.warn(
+        f"{container.path}: no target is named, so the last column, {column!r}, is taken as y. "
+        f"fit(path, y={column!r}) says the same without this warning; name another column if y is "
+        "elsewhere.",
+        UserWarning,
+        stacklevel=outside_level(),
+    )

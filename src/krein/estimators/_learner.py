@@ -1,0 +1,178 @@
+"""The base of the learners ``f(x) = wᵀZ(x) + b``."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .._hashing import as_key
+from .._threads import blas_threads_for
+from .._validation import all_or_nothing, as_generator
+from ..kernels import Kernel
+from ..streaming import Container, Data, InMemory, Survey, checked, fold
+from ..streaming.containers import Block
+from ._estimator import Estimator, is_stream
+from ._progress import reporting, stage, with_callbacks
+from ._representation import Recipe, Representation
+from ._targets import Classes, Numbers, Targets
+from ._task import Predictions, Task
+
+Array = NDArray[np.floating]
+
+
+class Learner(Estimator):
+    """A learner never sees X.
+
+    `fit` opens the data as a container, makes one pass for a survey, fits the map on the survey's
+    sample, and solves the task that data, targets and representation make. Subclasses define
+    `_solve`.
+    """
+
+    features_: Any
+    kernel_: Kernel
+    coef_: Array
+    intercept_: Any
+    classes_: NDArray
+    # The fitted map with its form, what the targets are, and the columns of a precomputed kernel.
+    _representation: Representation
+    _targets: Targets
+    _columns: NDArray[np.intp] | None
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from the data.
+
+        Parameters
+        ----------
+        X : array-like, CSR, memory map, list of objects, path, container or re-iterable of blocks
+            A path, a container and blocks carry their own targets and weights; see
+            `krein.streaming`.
+        y : array-like of shape (n,) or (n, k), default=None
+            The targets. For a path: the name or index of the column of y (`target` of
+            `krein.streaming.open_stream`). None takes the last column, with a warning.
+        sample_weight : array-like of shape (n,), default=None
+            The weights. For a path: the name or index of the column of weights.
+
+        Returns
+        -------
+        self
+        """
+        with reporting(self, 3), self._threads(X), all_or_nothing(self):
+            rng = as_generator(self.random_state)
+            with stage(self, "first look"):
+                data = self._open(X, y, sample_weight)
+                survey = self._survey(data, self._key(rng))
+                targets = self._targets_of(survey)
+            with stage(self, "features"):
+                representation = self._recipe.fit(survey.sample, rng)
+            with stage(self, "learning"):
+                self._learn(Task(data, survey, targets, self._recipe, representation))
+        return self
+
+    def _learn(self, task: Task) -> None:
+        """Solve a task and keep what predictions need."""
+        self._adopt(task)
+        self._solve(task)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Drop what only further rows would need."""
+
+    def _solve(self, task: Task) -> None:
+        raise TypeError(f"{self._name} must define _solve.")
+
+    def _adopt(self, task: Task) -> None:
+        self.__dict__.pop("cv_results_", None)  # of an earlier fit
+        representation = task.representation
+        if not task.is_shared:
+            representation.warn_if_two_sided(self._name)
+        self._representation, self._targets = representation, task.targets
+        self._columns = task.data.columns
+        self.features_ = representation.features
+        self.__dict__.pop("kernel_", None)  # of an earlier fit
+        if self.features is None:
+            self.kernel_ = self.features_.kernel_
+        if isinstance(task.targets, Classes):
+            self.classes_ = task.targets.labels
+
+    @property
+    def _recipe(self) -> Recipe:
+        return Recipe(self._name, self.kernel, self.n_components, self.features, self.random_state)
+
+    def _survey(self, data: Data, key: int) -> Survey:
+        return Survey.of(data, key, self.cv, self._classifies, self._name)
+
+    def _targets_of(self, survey: Survey) -> Targets:
+        if self._classifies:
+            return Classes.of(survey, self._name, self.class_weight)
+        return Numbers.of(survey, self._name)
+
+    def _threads(self, X: Any) -> AbstractContextManager[Any]:
+        """One BLAS thread while the data and the map are small."""
+        names = self.get_params(deep=True).items()
+        widths = [v for name, v in names if name.endswith("n_components") and isinstance(v, int)]
+        return blas_threads_for(None if is_stream(X) else X, *widths)
+
+    def _key(self, rng: np.random.Generator) -> int:
+        """The seed of samples and folds: without a random state always the same."""
+        return 0 if self.random_state is None else as_key(rng)
+
+    def _store(self, coef: Array, intercept: Array) -> None:
+        """Keep coefficients (p, q) and intercepts (q,) in scikit-learn's shapes."""
+        unit, one = self._targets.unit, self._targets.is_vector
+        coef, intercept = coef / unit, np.asarray(intercept, dtype=float) / unit
+        self.coef_ = coef[:, 0].copy() if one else coef.T.copy()
+        self.intercept_ = float(intercept[0]) if one else intercept
+
+    # --- prediction -----------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray:
+        """Return the predictions for the rows of X: numbers of shape (n,) or (n, k), or labels.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            The columns of a file are matched with those of the fit by name, in any order, and other
+            columns are ignored; columns without names are matched by place.
+        """
+        return self._targets_fitted.decode(self._outputs(X))
+
+    @available_if(lambda self: self._classifies)
+    def decision_function(self, X: Any) -> Array:
+        """Return the outputs, shape (n,) for two classes and (n, k) for more.
+
+        A positive output of two classes means the second class.
+
+        Parameters
+        ----------
+        X : as in `predict`
+        """
+        return self._targets_fitted.decision(self._outputs(X))
+
+    @property
+    def _targets_fitted(self) -> Targets:
+        check_is_fitted(self)
+        return self._targets
+
+    def _outputs(self, X: Any) -> Array:
+        """``Z w + b``, shape (n, q), block by block."""
+        with blas_threads_for(None if is_stream(X) else X, self._representation.width):
+            statistic = Predictions(self._representation, np.atleast_2d(self.coef_))
+            return fold(self._checked(X), statistic).outputs + np.atleast_1d(self.intercept_)
+
+    def _checked(self, X: Any) -> Any:
+        """New rows as blocks that the map takes."""
+        rows: Container = self._new_rows(X)
+        if is_stream(X) or not isinstance(rows, InMemory):
+            return checked(rows, vars(self).get("n_features_in_"))
+        return [Block(self._restricted(rows.X))]
+
+    def _restricted(self, X: Any) -> Any:
+        return X if self._columns is None else X[:, self._columns]

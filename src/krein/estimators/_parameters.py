@@ -1,0 +1,149 @@
+"""The parameters that learners share: how they are stored, what they may be, what they mean."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from textwrap import indent
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ..kernels import Kernel
+
+C = TypeVar("C", bound=type)
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+COUNT = Interval(Integral, 1, None, closed="left")
+
+CONSTRAINTS: dict[str, Any] = {
+    "kernel": [Kernel, StrOptions({"precomputed"}), None],
+    "n_components": [COUNT],
+    "features": "no_validation",
+    "alpha": [POSITIVE, StrOptions({"cv", "gradient"})],
+    "alpha_neg": [
+        Interval(Real, 0, None, closed="right"),
+        StrOptions({"auto", "tune", "equal"}),
+    ],
+    "penalty": [StrOptions({"split", "krein", "l1"})],
+    "spread": [POSITIVE, StrOptions({"cv"})],
+    "fit_intercept": ["boolean"],
+    "alphas": ["array-like", None],
+    "alphas_neg": ["array-like", None],
+    "cv": ["cv_object"],
+    "nested": ["boolean"],
+    "criterion": [StrOptions({"squared_error", "error"}), None],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "max_iter": [COUNT],
+    "class_weight": [dict, StrOptions({"balanced"}), None],
+    "keep_statistics": ["boolean"],
+    "random_state": ["random_state", np.random.Generator],
+}
+
+# One line each: the name of the parameter; then the text of its documentation.
+TEXTS = """
+kernel : Kernel, "precomputed" or None, default=None
+    The kernel of the map ``Nystrom(kernel, n_components)``, which is used if `features` is None.
+    With "precomputed" the data are kernel values: the square matrix of all pairs in `fit`, the
+    values against all training rows in `predict`. None is a Gaussian as wide as the data.
+n_components : int, default=100
+    The rank of that map.
+features : transformer, default=None
+    A feature map of this library, or a Pipeline that ends in one, in place of `kernel`. The learner
+    fits a copy, without y, on the distinct rows of the data, of which it takes at most 100,000.
+alpha : float, "cv" or "gradient", default="cv"
+    The penalty of the features of the kernel's positive part. "cv" tries a grid of penalties on all
+    folds and needs one pass for all of them. "gradient" starts from the best penalties of the grid
+    and follows the gradient of the cross-validated squared error.
+alpha_neg : float, "auto", "tune" or "equal", default="auto"
+    The penalty of the features of the kernel's negative part; ``inf`` leaves the part out. "tune"
+    chooses it by cross-validation, "equal" makes it equal to alpha, and "auto" tunes it if alpha is
+    tuned and makes it equal to alpha if alpha is a number.
+penalty : {"split", "krein", "l1"}, default="split"
+    "split" is ``alpha ‖w₊‖² + alpha_neg ‖w₋‖²``. "krein" is the indefinite ``alpha wᵀMw``: the
+    solution is a stationary point and no minimum, and it explodes, with a warning, where alpha
+    meets an eigenvalue of the negative part. Its default grid lies beyond the largest eigenvalue,
+    where ``k(x, X)(K + nαI)⁻¹y`` is stable. "l1" is ``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁`` and keeps few
+    features.
+spread : float or "cv", default="cv"
+    The standard deviation of the predictions divided by that of the targets. "cv" tries values from
+    0.1 to 1.2; with ``alpha="gradient"`` the spread follows the gradient too.
+fit_intercept : bool, default=True
+    True if the model has an intercept, which is not penalised.
+alphas : array-like, default=None
+    The grid of alpha. None is nine values from 1e-8 to 1 times the variance of the features.
+alphas_neg : array-like, default=None
+    The grid of alpha_neg. None is the grid of alpha; if `alphas` is None too, ``inf`` is added.
+cv : int, splitter or iterable of (train, test), default=5
+    The number of folds. Rows are assigned to folds by their content, so that equal rows share a
+    fold and the order of the rows changes nothing. A splitter yields row indices and needs data in
+    memory.
+nested : bool, default=False
+    True if "cv" fits the map anew for each fold, without the rows of the fold. It takes one more
+    pass per fold and is right for a few hundred rows, where a row may be its own landmark.
+criterion : {"squared_error", "error"}, default=None
+    What "cv" minimises. None is the squared error for numbers, and for classes the share of wrong
+    rows, which takes one more pass.
+class_weight : dict, "balanced" or None, default=None
+    Factors of the rows' weights by class. "balanced" gives all classes the same total weight.
+keep_statistics : bool, default=False
+    True if `fit` keeps the moments of the data, so that `partial_fit` can go on from there. They
+    are much larger than the model.
+random_state : int, RandomState, Generator or None, default=None
+    The seed of the folds, of the sample of rows and of the map.
+classes_ : ndarray of shape (k,)
+    The labels in order.
+coef_ : ndarray of shape (p,) or (k, p)
+    The coefficients of the features; one row per output or class, but for two classes.
+intercept_ : float or ndarray of shape (k,)
+    The intercepts.
+alpha_ : float
+    The penalty of the positive part that was used.
+alpha_neg_ : float
+    The penalty of the negative part that was used.
+spread_ : float
+    The spread that was used.
+features_ : the fitted map
+kernel_ : Kernel
+    The kernel as it was fitted; absent if `features` was given.
+cv_results_ : dict
+    The settings that were tried, an array for each, their cross-validated losses, and "chosen", the
+    index of the best; absent if nothing was tuned. Targets above 1e50 or below 1e-50 are measured
+    in a power of two near the largest one.
+n_features_in_ : int
+    The number of columns of X.
+"""
+
+
+def _texts() -> dict[str, str]:
+    found: dict[str, str] = {}
+    name = ""
+    for line in TEXTS.strip().splitlines():
+        if not line.startswith(" "):
+            name = line.replace(" : ", " ").split(" ")[0]
+        found[name] = f"{found[name]}\n{line}" if name in found else line
+    return found
+
+
+def documented(cls: C) -> C:
+    """Replace each line ``{name}`` of a class's docstring by the shared documentation of `name`."""
+    texts = _texts()
+    lines = []
+    for line in (cls.__doc__ or "").splitlines():
+        name = line.strip().removeprefix("{").removesuffix("}")
+        shared = line.strip() == f"{{{name}}}" and name in texts
+        lines.append(indent(texts[name], "    ") if shared else line)
+    cls.__doc__ = "\n".join(lines)
+    return cls
+
+
+def constraints(*names: str, **own: Any) -> dict[str, Any]:
+    """Return the constraints of shared parameters, and of the parameters of one class."""
+    return {name: CONSTRAINTS[name] for name in names} | own
+
+
+def store(estimator: Any, arguments: dict[str, Any]) -> None:
+    """Store the arguments of a constructor, ``locals()`` there, under their names."""
+    for name, value in arguments.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)

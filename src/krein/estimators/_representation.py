@@ -1,0 +1,217 @@
+"""The features of data as a learner sees them: a fitted map with its form, never X itself."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from .._validation import outside_level
+from ..features import FeatureMap, Nystrom
+from ..forms import Form, Signature
+from ..kernels import Gaussian, Kernel
+from ..kernels.errors import BadPairError
+from ..streaming.survey import Rows
+
+Array = NDArray[np.floating]
+
+# A block of features: large enough for BLAS, small beside the memory of a machine.
+FEATURE_BYTES = 2**25
+
+
+@dataclass(frozen=True)
+class Representation:
+    """A fitted map Z with its form M.
+
+    Attributes
+    ----------
+    features : transformer
+        The fitted map.
+    form : krein.forms.Form
+        M; the identity for a map without a form.
+    is_two_sided : bool
+        True if ``k(x, y) ≠ k(y, x)``: then no learner that uses `transform` alone sees the whole
+        kernel.
+    """
+
+    features: Any
+    form: Form
+    is_two_sided: bool = False
+
+    @classmethod
+    def of(cls, features: Any, sample: Any) -> Representation:
+        """Return the representation of a map that was fitted on `sample`."""
+        last = features[-1] if hasattr(features, "steps") else features
+        form = getattr(last, "form_", None)
+        if form is not None:
+            return cls(features, form, not form.is_symmetric)
+        if isinstance(last, FeatureMap):  # a two-sided map
+            return cls(features, Signature(np.ones(last._n_features_out)), True)
+        width = _dense(features.transform(sample[:1])).shape[1]
+        return cls(features, Signature(np.ones(width)))
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return self.form.width
+
+    @property
+    def block_rows(self) -> int:
+        """The number of rows whose features are computed at a time."""
+        return max(256, min(8192, FEATURE_BYTES // (8 * max(1, self.width))))
+
+    def transform(self, X: Any, start: int = 0) -> Array:
+        """Return Z(X).
+
+        Parameters
+        ----------
+        X : rows, as the map takes them
+        start : int, default=0
+            The index of the first row in the data, for error messages.
+        """
+        try:
+            return _dense(self.features.transform(X))
+        except BadPairError as bad:
+            raise bad.after(start) from None
+
+    def transform_dual(self, X: Any) -> Array:
+        """Return the features of rows as the second argument of the kernel."""
+        return _dense(self.features.transform_dual(X))
+
+    def warn_if_two_sided(self, owner: str) -> None:
+        """Warn that a learner that uses `transform` alone ignores the direction of the kernel."""
+        if self.is_two_sided:
+            warnings.warn(
+                f"{owner} uses transform(X) alone, but k(x, y) differs from k(y, x) for the kernel "
+                f"of {type(self.features).__name__}: the learner does not see the direction. Its "
+                "penalty is that of the kernel's symmetric part, or of |k| if the map has no form.",
+                UserWarning,
+                stacklevel=outside_level(),
+            )
+
+
+def _dense(Z: Any) -> Array:
+    return Z.toarray() if sparse.issparse(Z) else np.asarray(Z)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a learner makes its map.
+
+    Attributes
+    ----------
+    owner : str
+        The name of the learner, for error messages.
+    kernel : Kernel, "precomputed" or None
+    n_components : int
+    features : transformer or None
+        Used in place of ``Nystrom(kernel, n_components)`` if it is not None.
+    random_state : int, RandomState, Generator or None
+        Seeds the parts of the map that have no seed of their own.
+    """
+
+    owner: str
+    kernel: Kernel | str | None
+    n_components: int
+    features: Any = None
+    random_state: Any = None
+
+    @property
+    def pairwise(self) -> bool:
+        """True if the data are a square matrix of kernel values."""
+        if self.features is None:
+            return bool(Nystrom(self.kernel)._precomputed)
+        return hasattr(self.features, "fit") and bool(get_tags(self.features).input_tags.pairwise)
+
+    @property
+    def kernel_of_rows(self) -> Any:
+        """The kernel that sees the rows first, if there is one."""
+        features = self.features
+        if hasattr(features, "steps"):
+            features = features.steps[0][1]
+        return self.kernel if features is None else getattr(features, "kernel", None)
+
+    def takes_matrix(self, X: Any) -> bool:
+        """Return True if X is a matrix of numbers for the map, False if it holds objects."""
+        kernel = self.kernel_of_rows
+        return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
+
+    def fit(self, sample: Rows, rng: np.random.Generator) -> Representation:
+        """Fit a copy of the map on rows.
+
+        Parameters
+        ----------
+        sample : Rows
+        rng : Generator
+            Seeds the parts of the map that have no seed, if the learner has one.
+        """
+        features = self._copy(sample.X)
+        if self.random_state is not None or self.features is None:
+            _seed(features, rng)
+        try:
+            features.fit(sample.X)
+        except BadPairError as bad:
+            places = sample.places
+            raise (bad if places is None else bad.among(places, places)) from None
+        except (TypeError, ValueError) as error:
+            if not _needs_targets(features, sample):
+                raise
+            steps = [step for _, step in getattr(features, "steps", [("", features)])]
+            names = ", ".join(type(step).__name__ for step in steps)
+            raise ValueError(
+                f"features ({names}) needs y to be fitted, and a map within a learner is fitted "
+                "without y: put it into a Pipeline in front of the learner, so that "
+                "cross-validation refits it for each fold."
+            ) from error
+        return Representation.of(features, sample.X)
+
+    def _copy(self, sample: Any) -> Any:
+        if self.features is None:
+            kernel = scaled_gaussian(sample) if self.kernel is None else self.kernel
+            return Nystrom(kernel, self.n_components)
+        if not hasattr(self.features, "transform") or isinstance(self.features, type):
+            raise ValueError(
+                f"{self.owner} needs features to be a transformer, e.g. "
+                f"krein.RandomFourier(kernel), or a Pipeline that ends in one; got "
+                f"{self.features!r}."
+            )
+        return clone(self.features)
+
+
+def _needs_targets(features: Any, sample: Rows) -> bool:
+    """Return True if a map that could not be fitted without targets can be fitted with them."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clone(features).fit(sample.X, sample.y)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def scaled_gaussian(X: Any) -> Gaussian:
+    """Return a Gaussian as wide as the data, σ² = d · var / 2: scikit-learn's gamma="scale"."""
+    if sparse.issparse(X):
+        variance = float(X.multiply(X).mean() - X.mean() ** 2)
+    else:
+        X = np.asarray(X)
+        variance = float(X.var(dtype=float)) if X.size else 0.0
+    return Gaussian(np.sqrt(X.shape[-1] * (variance if variance > 0 else 1.0) / 2))
+
+
+def _seed(features: Any, rng: np.random.Generator) -> None:
+    """Give every part of a map that has no random state a seed."""
+    parameters = features.get_params(deep=True)
+    seeds = {
+        name: int(rng.integers(2**31))
+        for name in sorted(parameters)
+        if (name == "random_state" or name.endswith("__random_state")) and parameters[name] is None
+    }
+    if seeds:
+        features.set_params(**seeds)

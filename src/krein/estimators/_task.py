@@ -1,0 +1,341 @@
+"""One learning task: data, targets and a representation, with what several learners may share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._hashing import Hashes
+from .._validation import as_generator
+from ..rows import take
+from ..streaming import (
+    Block,
+    Collected,
+    Data,
+    Folds,
+    GivenFolds,
+    Moments,
+    Piece,
+    Survey,
+    fold,
+    split,
+)
+from ..streaming.moments import FoldMoments
+from ..streaming.survey import sample_of
+from ._representation import Recipe, Representation
+from ._targets import Targets, mistakes
+
+Array = NDArray[np.floating]
+
+# Features of up to this size are kept between passes; larger ones are computed anew.
+CACHE_BYTES = 2**30
+
+
+class FeatureBlock(NamedTuple):
+    """Some rows as a learner sees them.
+
+    Attributes
+    ----------
+    rows : slice
+        The indices of the rows in the data.
+    hashes : ndarray of uint64 of shape (n,)
+        The hashes of the rows' content.
+    Z : ndarray of shape (n, p)
+    Y : ndarray of shape (n, q)
+    weight : ndarray of shape (n,) or None
+    """
+
+    rows: slice
+    hashes: Hashes
+    Z: Array
+    Y: Array
+    weight: Array | None
+
+
+@dataclass
+class FeatureBlocks:
+    """The features, targets and weights of data, walked block by block.
+
+    Attributes
+    ----------
+    data : Data
+    representation : Representation
+    targets : Numbers or Classes
+    n_rows : int
+    keeps : bool
+        True if the blocks of the first walk are kept for the later ones, as far as
+        `CACHE_BYTES` allows.
+    """
+
+    data: Data
+    representation: Representation
+    targets: Targets
+    n_rows: int
+    keeps: bool = False
+    _kept: list[FeatureBlock] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return self.representation.width
+
+    @property
+    def is_small(self) -> bool:
+        """True if all features together fit into `CACHE_BYTES`."""
+        return 8 * self.n_rows * self.width <= CACHE_BYTES
+
+    def __iter__(self) -> Iterator[FeatureBlock]:
+        if self._kept:
+            yield from self._kept
+            return
+        blocks = map(self._block, self.data.by(self.representation.block_rows))
+        if self.keeps and self.is_small:
+            kept = list(blocks)
+            self._kept = kept
+            yield from kept
+        else:
+            yield from blocks
+
+    def _block(self, piece: Piece) -> FeatureBlock:
+        Z = self.representation.transform(piece.X, piece.start)
+        Y = self.targets.encode(piece.y)
+        return FeatureBlock(
+            piece.rows, piece.hashes, Z, Y, self.targets.weigh(piece.y, piece.weight)
+        )
+
+    def moments(self, folds: Folds | GivenFolds | None) -> list[Moments]:
+        """Return the moments of [Z Y] of all rows, or of each fold and of the rows in no fold."""
+        width = self.width + self.targets.n_outputs
+        return fold(self, FoldMoments(width, folds)).moments()
+
+
+class Fold(NamedTuple):
+    """A fold with a map of its own, fitted on the other rows.
+
+    Attributes
+    ----------
+    blocks : FeatureBlocks
+        The features of the other rows.
+    Z : ndarray of shape (n, p)
+        The features of the rows of the fold.
+    Y : ndarray of shape (n, q)
+        Their targets.
+    weight : ndarray of shape (n,)
+    """
+
+    blocks: FeatureBlocks
+    Z: Array
+    Y: Array
+    weight: Array
+
+
+@dataclass
+class Task:
+    """What a learner solves; automatic learners share one task among several learners.
+
+    Attributes
+    ----------
+    data : Data
+    survey : Survey
+    targets : Numbers or Classes
+    recipe : Recipe
+        How the map is made anew for a fold.
+    representation : Representation
+        The map that is fitted on all rows.
+    is_shared : bool
+        True if several learners solve the task: features are then kept between them.
+    """
+
+    data: Data
+    survey: Survey
+    targets: Targets
+    recipe: Recipe
+    representation: Representation
+    is_shared: bool = False
+
+    @cached_property
+    def blocks(self) -> FeatureBlocks:
+        """The features of all rows."""
+        return self._blocks(self.data, self.representation, self.survey.n_rows)
+
+    @cached_property
+    def fold_moments(self) -> list[Moments]:
+        """The moments of [Z Y] of each fold."""
+        return self.blocks.moments(self.survey.folds)
+
+    @property
+    def folds(self) -> list[Fold]:
+        """The folds, each with a map of its own; kept only if the task is shared."""
+        if not self.is_shared:
+            return list(self._nested())
+        return self._kept_folds
+
+    @cached_property
+    def _kept_folds(self) -> list[Fold]:
+        return list(self._nested())
+
+    def _blocks(self, data: Data, representation: Representation, n_rows: int) -> FeatureBlocks:
+        return FeatureBlocks(data, representation, self.targets, n_rows, self.is_shared)
+
+    def _nested(self) -> Iterator[Fold]:
+        """Fit the map anew without the rows of each fold.
+
+        A map that is fitted once on all rows has seen the rows of every fold, without their
+        targets. On many rows that is harmless. On a few dozen, where a row may be its own landmark,
+        its features are not those of a new row, and penalties chosen on them are wrong.
+        """
+        data, owner = self.data, self.recipe.owner
+        if not data.in_memory:
+            raise ValueError(
+                f"{owner}(nested=True) fits the map anew for each fold, which needs data in "
+                "memory: use nested=False for streams."
+            )
+        places = self.survey.folds(data.hashes, slice(None))
+        counted = data.counted
+        for number in range(self.survey.folds.n_folds):
+            train, test = counted[places[counted] != number], counted[places[counted] == number]
+            if len(train) and len(test):
+                yield self._fold(train, test)
+
+    def _fold(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Fold:
+        part, new = self.data.part(train), self.data.memory
+        with warnings.catch_warnings():
+            # The user asked for a rank on all rows, not on those of a fold.
+            warnings.filterwarnings("ignore", "There are .* rows, fewer than", UserWarning)
+            rng = as_generator(self.recipe.random_state)
+            representation = self.recipe.fit(sample_of(part, 0), rng)
+        X = take(new.X, test)
+        if part.columns is not None:
+            X = X[:, train[part.columns]]
+        pieces = split(Block(X), representation.block_rows)
+        parts = fold(pieces, Collected(lambda block: representation.transform(block.X))).pieces
+        y = new.y[test]  # type: ignore[index]  # a learner's data have targets
+        weight = self.targets.weigh(y, None if new.weight is None else new.weight[test])
+        return Fold(
+            self._blocks(part, representation, len(train)),
+            np.concatenate(parts),
+            self.targets.encode(y),
+            np.ones(len(test)) if weight is None else weight,
+        )
+
+
+class Scores:
+    """Errors and losses of candidates, summed over folds.
+
+    Parameters
+    ----------
+    n_candidates : int
+    """
+
+    def __init__(self, n_candidates: int):
+        self.wrong, self.lost, self.squares, self.clipped = np.zeros((4, n_candidates))
+        self.total = 0.0
+
+    def add(self, outputs: Array, Y: Array, weight: Array, losses: Array) -> None:
+        """Add outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
+        self.total += float(weight.sum())
+        self.lost += losses @ weight
+        self.wrong += mistakes(outputs, Y) @ weight
+        self.squares += np.square(outputs - Y).sum(axis=2) @ weight
+        self.clipped += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
+
+    @property
+    def errors(self) -> Array:
+        """The share of rows with a wrong class."""
+        return self.wrong / (self.total or 1.0)
+
+    @property
+    def squared_errors(self) -> Array:
+        return self.squares / (self.total or 1.0)
+
+    @property
+    def brier(self) -> Array:
+        """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
+        return self.clipped / (4 * self.total or 1.0)
+
+    @property
+    def losses(self) -> Array:
+        return self.lost / (self.total or 1.0)
+
+
+class Mistakes:
+    """The statistic of wrong rows: each row is judged by the coefficients of its own fold.
+
+    Parameters
+    ----------
+    folds : Folds or GivenFolds
+    fitted : dict
+        For each fold that is judged, coefficients (c, p, q) and intercepts (c, q).
+    at_once : int, default=64
+        The number of candidates that are applied at a time.
+    """
+
+    def __init__(
+        self,
+        folds: Folds | GivenFolds,
+        fitted: dict[int, tuple[Array, Array]],
+        at_once: int = 64,
+    ):
+        self.folds, self.fitted, self.at_once = folds, fitted, at_once
+        n_candidates = len(next(iter(fitted.values()))[0])
+        self.wrong, self.total = np.zeros(n_candidates), 0.0
+
+    def update(self, block: FeatureBlock) -> Mistakes:
+        places = self.folds(block.hashes, block.rows)
+        s = np.ones(len(block.Z)) if block.weight is None else block.weight
+        for number, (coefs, intercepts) in self.fitted.items():
+            rows = np.flatnonzero(places == number)
+            self.total += float(s[rows].sum())
+            for first in range(0, len(coefs) if len(rows) else 0, self.at_once):
+                part = slice(first, first + self.at_once)
+                out = block.Z[rows] @ coefs[part].astype(block.Z.dtype)
+                wrong = mistakes(out + intercepts[part][:, None], block.Y[rows])
+                self.wrong[part] += wrong @ s[rows]
+        return self
+
+    def merge(self, other: Mistakes) -> Mistakes:
+        self.wrong += other.wrong
+        self.total += other.total
+        return self
+
+    @property
+    def errors(self) -> Array:
+        """The share of wrong rows of each candidate."""
+        return self.wrong / (self.total or 1.0)
+
+
+class Predictions:
+    """The statistic ``Z w + b`` of new rows, shape (n, q), in the order of the rows.
+
+    Parameters
+    ----------
+    representation : Representation
+    coef : ndarray of shape (q, p)
+    """
+
+    def __init__(self, representation: Representation, coef: Array):
+        self.representation, self.coef = representation, coef
+        self.parts: list[Array] = []
+        self.n_rows = 0
+
+    def update(self, block: Any) -> Predictions:
+        for part in split(Block(block.X), self.representation.block_rows):
+            Z = self.representation.transform(part.X, self.n_rows)
+            self.parts.append((Z @ self.coef.T.astype(Z.dtype)).astype(float))
+            self.n_rows += len(Z)
+        return self
+
+    def merge(self, other: Predictions) -> Predictions:
+        self.parts += other.parts
+        self.n_rows += other.n_rows
+        return self
+
+    @property
+    def outputs(self) -> Array:
+        return np.concatenate(self.parts)

@@ -1,0 +1,89 @@
+"""Least squares with a split penalty: one Cholesky factorisation.
+
+The Kreĭn least-squares method (LSM) of the scalable Kreĭn paper, §2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+
+from .._threads import one_blas_thread
+from ..forms import Form
+from .losses import SquaredError
+from .penalties import Split
+from .problems import LeastSquares
+
+Array = NDArray[np.floating]
+# Rounding errors of a Gram matrix, relative to its size and trace: of its factorisation, and of
+# products in double and in single precision. A smaller penalty has no effect.
+FLOORS = (0.0, 1e-14, 1e-9, 1e-7)
+
+
+def _triangle(gram: Array, diagonal: Array) -> Array:
+    """R with ``RᵀR = gram + diag(diagonal)``; penalties below the rounding errors are raised."""
+    for floor in FLOORS:
+        A = gram.copy()
+        seen = floor * len(A) * np.trace(A)
+        A[np.diag_indices_from(A)] += np.maximum(diagonal, seen)
+        try:
+            return cholesky(A, overwrite_a=True, check_finite=False)
+        except LinAlgError:
+            continue
+    raise LinAlgError("The Gram matrix is not positive semi-definite.")
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """``min (1/W) Σ s_i ‖y_i − b − wᵀz_i‖² + wᵀ P w`` with P = diag(alpha, alpha_neg).
+
+    ``w = (ZᵀZ/W + P)⁻¹ ZᵀY/W`` (paper, after eq. 5; the low-rank form is right as printed): one
+    factorisation for all outputs.
+
+    Attributes
+    ----------
+    form : Form
+    """
+
+    form: Form
+    loss: ClassVar[type] = SquaredError
+    penalty: ClassVar[type] = Split
+
+    def solve(self, problem: LeastSquares, penalty: Split) -> Array:
+        """The coefficients, shape (p, q)."""
+        used, factor = self._factor(problem, penalty)
+        coef = np.zeros_like(problem.cross)
+        coef[used] = cho_solve(factor, problem.cross[used], check_finite=False)
+        return coef
+
+    def path(self, problem: LeastSquares, penalties: list[Split]) -> Iterator[Array]:
+        """The coefficients for each of several penalties."""
+        # BLAS threads cost more than they save on hundreds of small factorisations.
+        with one_blas_thread():
+            found = [self.solve(problem, penalty) for penalty in penalties]
+        yield from found
+
+    def derivatives(self, problem: LeastSquares, penalty: Split) -> tuple[Array, Array]:
+        """The coefficients and their derivatives by (log alpha, log alpha_neg), (2, p, q).
+
+        ``(G + P) w = c`` gives ``∂w = −(G + P)⁻¹ ∂P w``.
+        """
+        used, factor = self._factor(problem, penalty)
+        coef = np.zeros_like(problem.cross)
+        coef[used] = cho_solve(factor, problem.cross[used], check_finite=False)
+        change = np.zeros((2, *coef.shape))
+        for out, d in zip(change, penalty.derivatives(self.form), strict=True):
+            out[used] = -cho_solve(factor, (d[:, None] * coef)[used], check_finite=False)
+        return coef, change
+
+    def _factor(self, problem: LeastSquares, penalty: Split) -> tuple[NDArray, tuple]:
+        diagonal = penalty.diagonal(self.form)
+        used = np.flatnonzero(np.isfinite(diagonal))
+        whole = len(used) == problem.width
+        gram = problem.gram if whole else problem.gram[np.ix_(used, used)]
+        return used, (_triangle(gram, diagonal[used]), False)

@@ -1,0 +1,79 @@
+"""Least squares with an ℓ1 penalty: coordinate descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from ..forms import Form
+from .losses import SquaredError
+from .penalties import L1
+from .problems import LeastSquares
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class CoordinateDescent:
+    """``min (1/W) Σ s_i ‖y_i − b − wᵀz_i‖² + alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``.
+
+    The Gram matrix ``RᵀR`` turns the problem into one of p rows, which scikit-learn's coordinate
+    descent solves. Features are divided by their penalties, so that one penalty is left.
+
+    Attributes
+    ----------
+    form : Form
+    unit : float
+        The factor by which the targets were multiplied. The squared loss grows with its square,
+        the penalty with the factor itself.
+    max_iter : int
+    tol : float
+    """
+
+    form: Form
+    unit: float = 1.0
+    max_iter: int = 10_000
+    tol: float = 1e-6
+    loss: ClassVar[type] = SquaredError
+    penalty: ClassVar[type] = L1
+
+    def solve(self, problem: LeastSquares, penalty: L1) -> Array:
+        """The coefficients, shape (p, q)."""
+        return next(self.path(problem, [penalty]))
+
+    def _rows(self, problem: LeastSquares) -> tuple[Array, Array]:
+        """R with ``RᵀR`` the Gram matrix and targets t with ``Rᵀt`` the cross products.
+
+        Directions without variance are left out. The most negative eigenvalue tells the size of the
+        rounding errors, which are large for features in single precision.
+        """
+        values, vectors = eigh(problem.gram, check_finite=False)
+        noise = max(1e-12 * float(values.mean()), -4 * float(values[0]), 0.0)
+        kept = values > noise
+        if not kept.any():
+            return np.zeros((1, problem.width)), np.zeros((1, problem.cross.shape[1]))
+        roots, axes = np.sqrt(values[kept])[:, None], vectors[:, kept].T
+        return roots * axes, axes @ problem.cross / roots
+
+    def path(self, problem: LeastSquares, penalties: list[L1]) -> Iterator[Array]:
+        """The coefficients for each of several penalties."""
+        from sklearn.linear_model import Lasso
+
+        p = problem.width
+        R, target = self._rows(problem)
+        # A penalty below the rounding errors of the products with the targets has no effect.
+        least = 1e-14 * float(np.abs(problem.cross).max(initial=0)) or 1.0
+        for penalty in penalties:
+            diagonal = np.maximum(self.unit * penalty.diagonal(self.form), least)
+            scale = np.divide(1.0, diagonal, out=np.zeros(p), where=np.isfinite(diagonal))
+            # scikit-learn's objective is ours divided by twice the number of rows.
+            solver = Lasso(
+                alpha=1 / (2 * len(R)), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
+            )
+            found = [solver.fit(R * scale, column).coef_ for column in target.T]
+            yield np.stack(found, axis=1) * scale[:, None]

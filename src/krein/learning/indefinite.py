@@ -1,0 +1,57 @@
+"""Least squares with the true Kreĭn penalty: a symmetric-indefinite system."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve
+
+from .._threads import one_blas_thread
+from .._validation import outside_level
+from ..forms import Form
+from .losses import SquaredError
+from .penalties import Indefinite
+from .problems import LeastSquares
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class SymmetricIndefinite:
+    """The stationary point of ``(1/W) Σ s_i ‖y_i − b − wᵀz_i‖² + alpha wᵀ M w``.
+
+    Attributes
+    ----------
+    form : Form
+    """
+
+    form: Form
+    loss: ClassVar[type] = SquaredError
+    penalty: ClassVar[type] = Indefinite
+
+    def solve(self, problem: LeastSquares, penalty: Indefinite) -> Array:
+        """The coefficients, shape (p, q); a penalty that meets an eigenvalue warns."""
+        A = problem.gram + penalty.matrix(self.form)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # SciPy's warning, which the one below replaces
+            coef = solve(A, problem.cross, assume_a="sym", check_finite=False)
+        smallest = np.abs(np.linalg.eigvalsh(A)).min(initial=np.inf)
+        if smallest < 1e-8 * np.abs(A).max(initial=0):
+            warnings.warn(
+                f"The Kreĭn penalty alpha = {penalty.alpha:g} meets an eigenvalue of the negative "
+                "part: the solution is unstable. Change alpha, or use penalty='split'.",
+                UserWarning,
+                stacklevel=outside_level(),
+            )
+        return coef
+
+    def path(self, problem: LeastSquares, penalties: list[Indefinite]) -> Iterator[Array]:
+        """The coefficients for each of several penalties."""
+        with one_blas_thread():
+            found = [self.solve(problem, penalty) for penalty in penalties]
+        yield from found

@@ -1,0 +1,61 @@
+"""Rows of any kind: arrays, memory maps, CSR matrices, data frames and lists of objects.
+
+Every other module counts, takes and joins rows through these functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+def is_table(X: Any) -> bool:
+    """Return True if X is an array, a sparse matrix or a data frame."""
+    return sparse.issparse(X) or (hasattr(X, "shape") and hasattr(X, "__array__"))
+
+
+def as_rows(X: Any) -> Any:
+    """Return X as an ndarray, a CSR matrix or a list of objects.
+
+    A data frame becomes an array. An array of strings or objects of one dimension becomes a list.
+    """
+    if sparse.issparse(X):
+        return X if X.format == "csr" else X.tocsr()
+    if is_table(X):
+        X = X if isinstance(X, np.ndarray) else np.asarray(X)
+        return X.tolist() if X.ndim == 1 and X.dtype.kind in "OUST" else X
+    return X if isinstance(X, list) else list(X)
+
+
+def as_objects(X: Any) -> Any:
+    """Return a collection of objects: an array of one or two dimensions as it is, else a list."""
+    return X if hasattr(X, "shape") and len(X.shape) < 3 else list(X)
+
+
+def count(X: Any) -> int:
+    """Return the number of rows of a matrix or of objects of a sequence."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take(X: Any, rows: NDArray[np.intp] | Sequence[int]) -> Any:
+    """Return copies of the rows at the given indices."""
+    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
+
+
+def concatenated(parts: Sequence[Any]) -> Any:
+    """Join blocks of rows of the same kind."""
+    if isinstance(parts[0], list):
+        return [x for part in parts for x in part]
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Return the column names of a data frame if all of them are text, else None."""
+    names = list(X.columns) if hasattr(X, "columns") and is_table(X) else []
+    return names if names and all(isinstance(name, str) for name in names) else None

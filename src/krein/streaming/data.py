@@ -1,0 +1,191 @@
+"""The rows of one fit, wherever they are, each with the hash of its content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows
+from ..rows import concatenated, count, take
+from .checks import checked
+from .containers import Block, Container, InMemory, split
+from .fold import Collected, fold
+from .reservoir import order_of_targets
+
+# A map is fitted on at most this many distinct rows, and as many bytes of float64.
+MAP_ROWS, MAP_BYTES = 100_000, 2**28
+# Rows of a piece where nobody asks for another number.
+PIECE_ROWS = 65_536
+
+
+class Piece(NamedTuple):
+    """A block with its content hashes and the index of its first row in the data."""
+
+    X: Any
+    y: Any
+    weight: NDArray[np.floating] | None
+    hashes: Hashes
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    @property
+    def rows(self) -> slice:
+        return slice(self.start, self.start + len(self.hashes))
+
+
+@dataclass
+class _Known:
+    """What later passes over data in memory need not do again."""
+
+    hashes: Hashes | None = None
+    blocks: list[Block] | None = None
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows that can be walked as often as needed; iterating yields `Piece` objects.
+
+    Attributes
+    ----------
+    container : Container
+    pairwise : bool
+        True if X is a square matrix of kernel values. Its rows are hashed without the order of the
+        columns.
+    columns : ndarray of int or None
+        The columns of a matrix of kernel values that belong to rows of positive weight, in the
+        order of their content; None for all columns.
+    piece_rows : int
+        The largest number of rows of a piece.
+    """
+
+    container: Container
+    pairwise: bool = False
+    columns: NDArray[np.intp] | None = None
+    piece_rows: int = PIECE_ROWS
+    _known: _Known | None = None
+
+    @classmethod
+    def of(cls, container: Container, pairwise: bool = False) -> Data:
+        """Return the data of a container; a matrix of kernel values is checked to be square."""
+        if not pairwise:
+            return cls(container, _known=_Known())
+        if not isinstance(container, InMemory):
+            raise ValueError(
+                "A precomputed kernel needs its whole square matrix in memory, not a stream: "
+                "pass an array."
+            )
+        K = container.X
+        if K.shape[0] != K.shape[1]:
+            raise ValueError(
+                f"A precomputed kernel needs the square matrix of all pairs, got {K.shape}."
+            )
+        # Rows of weight zero do not count, nor do their columns in the content of the others.
+        s = container.weight
+        used = np.arange(len(K)) if s is None else np.flatnonzero(s > 0)
+        hashes = np.zeros(len(K), dtype=np.uint64)
+        hashes[used] = hash_pairs(K if s is None else K[np.ix_(used, used)])
+        columns = used[np.argsort(hashes[used], kind="stable")]
+        return cls(container, True, columns, _known=_Known(hashes))
+
+    def by(self, rows: int) -> Data:
+        """Return the same data in pieces of at most `rows` rows."""
+        return replace(self, piece_rows=rows)
+
+    def __iter__(self) -> Iterator[Piece]:
+        assert self._known is not None
+        start, known, new = 0, self._known.hashes, []
+        for block in self._blocks():
+            for part in split(block, self.piece_rows):
+                n = count(part.X)
+                hashes = hash_rows(part.X) if known is None else known[start : start + n]
+                new.append(hashes)
+                X = part.X if self.columns is None else part.X[:, self.columns]
+                yield Piece(X, part.y, part.weight, hashes, start)
+                start += n
+        if self.in_memory and known is None:
+            self._known.hashes = np.concatenate(new)
+
+    def _blocks(self) -> Iterator[Block]:
+        """The blocks, checked; data in memory are checked in the first pass only."""
+        assert self._known is not None
+        if self._known.blocks is not None:
+            yield from self._known.blocks
+            return
+        kept = []
+        for block in checked(self.container):
+            if self.in_memory:
+                kept.append(block)
+            yield block
+        if self.in_memory:
+            self._known.blocks = kept
+
+    @property
+    def in_memory(self) -> bool:
+        return isinstance(self.container, InMemory)
+
+    @property
+    def memory(self) -> InMemory:
+        """The container of data in memory."""
+        assert isinstance(self.container, InMemory)
+        return self.container
+
+    @property
+    def hashes(self) -> Hashes:
+        """The content hashes of data in memory."""
+        assert self._known is not None
+        if self._known.hashes is None:
+            fold(self, Collected(len))  # a whole pass remembers them
+        assert self._known.hashes is not None
+        return self._known.hashes
+
+    @property
+    def counted(self) -> NDArray[np.intp]:
+        """Indices of the rows of positive weight of data in memory."""
+        s = self.memory.weight
+        return np.arange(count(self.memory.X)) if s is None else np.flatnonzero(s > 0)
+
+    def sample(self, key: int) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
+        """Return which rows of data in memory a `Reservoir` keeps: their indices and weights."""
+        rows, s, y = self.counted, self.memory.weight, self.memory.y
+        ties = order_of_targets(None if y is None else y[rows])
+        rows = rows[np.lexsort((*ties, self.hashes[rows]))]
+        weight: NDArray = np.ones(len(rows)) if s is None else s[rows]
+        _, first, kind = np.unique(self.hashes[rows], return_index=True, return_inverse=True)
+        size = map_rows(self.memory.X)
+        chosen = Draws(self.hashes[rows[first]], key).first(size, Salt.UNIFORM)
+        totals = np.bincount(kind, weights=weight).astype(float)
+        return rows[first][chosen], totals[chosen]
+
+    def part(self, rows: NDArray[np.intp]) -> Data:
+        """Return some rows of data in memory; of a square matrix also their columns only."""
+        X, y, s = self.memory.X, self.memory.y, self.memory.weight
+        inside = X[np.ix_(rows, rows)] if self.pairwise else take(X, rows)
+        weight = None if s is None else s[rows]
+        part = Data.of(InMemory(inside, None if y is None else y[rows], weight), self.pairwise)
+        assert part._known is not None
+        if not self.pairwise:
+            part._known.hashes = self.hashes[rows]
+        return part
+
+    def gathered(self) -> Data:
+        """Return the same rows in memory."""
+        pieces = fold(self, Collected()).pieces
+        weight = None
+        if any(piece.weight is not None for piece in pieces):
+            ones = [np.ones(len(p)) if p.weight is None else p.weight for p in pieces]
+            weight = np.concatenate(ones)
+        y = np.concatenate([np.asarray(piece.y) for piece in pieces])
+        return Data.of(InMemory(concatenated([piece.X for piece in pieces]), y, weight))
+
+
+def map_rows(X: Any) -> int:
+    """Return the largest number of rows that a map is fitted on."""
+    if isinstance(X, list):
+        return MAP_ROWS
+    return max(1000, min(MAP_ROWS, MAP_BYTES // (8 * max(1, X.shape[1]))))

@@ -1,0 +1,302 @@
+"""The first pass over data: what a fit must know before it can make a map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+
+from .._hashing import Hashes
+from ..rows import take
+from .data import MAP_ROWS, Data, Piece, map_rows
+from .fold import Together, fold
+from .folds import Folds, GivenFolds
+from .reservoir import Sample
+
+Array = NDArray[np.floating]
+
+
+class Rows(NamedTuple):
+    """Distinct rows of positive weight with their targets and weights.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or list of objects
+    y : ndarray or None
+    weight : ndarray of shape (n,)
+    places : ndarray of int or None
+        The indices of the rows in the data, where they are known.
+    """
+
+    X: Any
+    y: NDArray | None
+    weight: Array
+    places: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the first pass tells.
+
+    Attributes
+    ----------
+    sample : Rows
+        The rows that a map is fitted on, in the order of their clocks: the order of the rows,
+        duplicates and rows of weight zero change nothing.
+    n_rows : int
+    weight : float
+        The sum of the weights.
+    n_outputs : int
+        The number of columns of numeric targets.
+    is_vector : bool
+        True if the targets are a vector, False if they are a matrix.
+    labels : ndarray or None
+        The distinct labels of rows of positive weight, in order; None for numeric targets.
+    label_weights : ndarray or None
+        The total weight of each label.
+    folds : Folds or GivenFolds
+        Folds by class if the rows are few enough to be remembered, else by content alone.
+    largest_target, largest_weight : float
+        The largest magnitudes of numeric targets and of weights.
+    """
+
+    sample: Rows
+    n_rows: int
+    weight: float
+    n_outputs: int
+    is_vector: bool
+    labels: NDArray | None
+    label_weights: Array | None
+    folds: Folds | GivenFolds
+    largest_target: float = 0.0
+    largest_weight: float = 0.0
+
+    @classmethod
+    def of(cls, data: Data, key: int, cv: Any, classify: bool, owner: str) -> Survey:
+        """Make one pass over the data.
+
+        Parameters
+        ----------
+        data : Data
+        key : int
+            The seed of the sample and of the folds.
+        cv : int, splitter, iterable of (train, test) or None
+            None means 5 folds.
+        classify : bool
+            True if the targets are labels.
+        owner : str
+            The name of the estimator, for error messages.
+        """
+        sample = () if data.in_memory else (Sample(map_rows, key),)
+        start = Together(Totals(owner, classify), Labels(owner, classify), FoldKeys(classify))
+        seen = fold(data, Together(*start.statistics, *sample))
+        totals, labels, keys, *reservoirs = seen.statistics
+        if not totals.weight > 0:
+            raise ValueError(f"{owner} needs rows of positive weight, but all weights are zero.")
+        names, weights = labels.sorted()
+        return cls(
+            sample_of(data, key) if data.in_memory else _drawn(reservoirs[0]),
+            totals.n_rows,
+            totals.weight,
+            totals.n_outputs,
+            totals.is_vector,
+            names,
+            weights,
+            keys.folds(5 if cv is None else cv, data, key),
+            totals.largest_target,
+            totals.largest_weight,
+        )
+
+    def with_labels(self, announced: NDArray) -> Survey:
+        """Return the survey of labels that were announced, some of which may come later."""
+        assert self.labels is not None
+        known = np.isin(self.labels, announced)
+        if not known.all():
+            raise ValueError(
+                f"y has the labels {self.labels[~known].tolist()}, which are not among the "
+                f"classes {announced.tolist()} of partial_fit."
+            )
+        totals = np.zeros(len(announced))
+        totals[np.searchsorted(announced, self.labels)] = self.label_weights
+        return replace(self, labels=announced, label_weights=totals)
+
+
+def sample_of(data: Data, key: int) -> Rows:
+    """Return the rows of data in memory that a map is fitted on."""
+    if data.pairwise:
+        places = data.columns
+        assert places is not None
+        X, weight = data.memory.X[np.ix_(places, places)], data.memory.weight
+        s = np.ones(len(places)) if weight is None else weight[places]
+    else:
+        places, s = data.sample(key)
+        X = take(data.memory.X, places)
+    y = data.memory.y
+    return Rows(X, None if y is None else y[places], s, None if data.pairwise else places)
+
+
+def _drawn(sample: Sample) -> Rows:
+    reservoir = sample.reservoir
+    assert reservoir is not None
+    return Rows(reservoir.rows, reservoir.y, reservoir.weight)
+
+
+@dataclass
+class Totals:
+    """The number of rows, their weight and the sizes of targets and weights."""
+
+    owner: str
+    classify: bool
+    n_rows: int = 0
+    weight: float = 0.0
+    n_outputs: int = 1
+    is_vector: bool = True
+    largest_target: float = 0.0
+    largest_weight: float = 0.0
+
+    def update(self, piece: Piece) -> Totals:
+        if piece.y is None:
+            raise ValueError(
+                f"{self.owner} requires y to be passed, but the target y is None: pass y, blocks "
+                "(X, y), or a file with a target column."
+            )
+        s = np.ones(len(piece)) if piece.weight is None else piece.weight
+        self.n_rows += len(piece)
+        self.weight += float(s.sum())
+        self.n_outputs = int((np.shape(piece.y)[1:] or (1,))[0])
+        self.is_vector = np.ndim(piece.y) == 1
+        self.largest_weight = max(self.largest_weight, float(s.max(initial=0)))
+        if not self.classify:
+            self.largest_target = max(self.largest_target, _largest(piece.y))
+        return self
+
+    def merge(self, other: Totals) -> Totals:
+        self.n_rows += other.n_rows
+        self.weight += other.weight
+        self.n_outputs = max(self.n_outputs, other.n_outputs)
+        self.is_vector = self.is_vector and other.is_vector
+        self.largest_target = max(self.largest_target, other.largest_target)
+        self.largest_weight = max(self.largest_weight, other.largest_weight)
+        return self
+
+
+class Labels:
+    """The total weight of each label; nothing for numeric targets."""
+
+    def __init__(self, owner: str, classify: bool):
+        self.owner, self.classify = owner, classify
+        self.totals: dict[Any, float] = {}
+
+    def update(self, piece: Piece) -> Labels:
+        if not self.classify:
+            return self
+        # The labels of a stream are known only block by block.
+        check_labels(piece.y)
+        if np.ndim(piece.y) > 1 and np.shape(piece.y)[1] > 1:
+            raise ValueError(f"{self.owner} takes one label per row, but y has several columns.")
+        found, codes = np.unique(np.ravel(piece.y), return_inverse=True)
+        weights = np.bincount(codes, weights=piece.weight, minlength=len(found))
+        return self._add(zip(found, weights, strict=True))
+
+    def merge(self, other: Labels) -> Labels:
+        return self._add(other.totals.items())
+
+    def _add(self, pairs: Iterable[tuple[Any, float]]) -> Labels:
+        for label, weight in pairs:
+            self.totals[label] = self.totals.get(label, 0.0) + float(weight)
+        return self
+
+    def sorted(self) -> tuple[NDArray, Array] | tuple[None, None]:
+        """Return the labels of positive weight in order, and their weights."""
+        if not self.classify:
+            return None, None
+        try:
+            labels = np.array(sorted(label for label, total in self.totals.items() if total > 0))
+        except TypeError as error:  # labels of one type in one block, of another in the next
+            raise _mixed(list(self.totals)) from error
+        return labels, np.array([self.totals[label] for label in labels])
+
+
+class FoldKeys:
+    """The hashes, labels and weights of up to `MAP_ROWS` rows, by which folds are dealt."""
+
+    def __init__(self, classify: bool):
+        self.classify, self.n_rows = classify, 0
+        self.hashes: list[Hashes] = []
+        self.strata: list[NDArray] = []
+        self.counted: list[NDArray[np.bool_]] = []
+
+    def update(self, piece: Piece) -> FoldKeys:
+        self.n_rows += len(piece)
+        if self.n_rows <= MAP_ROWS:
+            n = len(piece)
+            self.hashes.append(piece.hashes)
+            self.strata.append(np.ravel(piece.y) if self.classify else np.zeros(n))
+            self.counted.append(np.ones(n, bool) if piece.weight is None else piece.weight > 0)
+        return self
+
+    def merge(self, other: FoldKeys) -> FoldKeys:
+        self.n_rows += other.n_rows
+        for name in ("hashes", "strata", "counted"):
+            getattr(self, name).extend(getattr(other, name))
+        return self
+
+    def folds(self, cv: Any, data: Data, key: int) -> Folds | GivenFolds:
+        """Return the folds that `cv` asks for."""
+        if not isinstance(cv, Integral):
+            return _given(cv, data, self.n_rows)
+        if self.n_rows > MAP_ROWS:
+            return Folds(int(cv), key)
+        hashes, strata = np.concatenate(self.hashes), np.concatenate(self.strata)
+        return _deal(hashes, strata, np.concatenate(self.counted), int(cv), key)
+
+
+def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:
+    """The folds of a splitter."""
+    if not data.in_memory:
+        raise ValueError(
+            f"cv={cv!r} yields row indices, so X must be in memory. For a stream, pass an integer "
+            "number of folds."
+        )
+    splits = cv.split(np.zeros((n_rows, 1)), data.memory.y) if hasattr(cv, "split") else cv
+    return GivenFolds.of(splits, n_rows)
+
+
+def _deal(hashes: Hashes, strata: NDArray, counted: NDArray, n_folds: int, key: int) -> Folds:
+    """Folds of the rows of positive weight; the other rows may be in any fold."""
+    if counted.all():
+        return Folds.deal(hashes, strata, n_folds, key)
+    dealt = Folds.deal(hashes[counted], strata[counted], n_folds, key).dealt
+    assert dealt is not None
+    rest = np.setdiff1d(hashes[~counted], dealt[0])
+    everyone = np.concatenate([dealt[0], rest])
+    order = np.argsort(everyone)
+    folds = np.concatenate([dealt[1], np.zeros(len(rest), dtype=np.intp)])
+    return Folds(n_folds, key, (everyone[order], folds[order]))
+
+
+def _largest(y: Any) -> float:
+    """The largest magnitude of numbers; 0 of other targets, which are refused later."""
+    y = np.asarray(y)
+    return float(np.abs(y.astype(float)).max(initial=0)) if y.dtype.kind in "iuf" else 0.0
+
+
+def check_labels(y: Any) -> None:
+    """Raise if the targets are not classes, or are classes of several types."""
+    try:
+        check_classification_targets(y)
+    except TypeError as error:  # scikit-learn sorts them
+        raise _mixed(np.ravel(y)) from error
+
+
+def _mixed(labels: Iterable[Any]) -> ValueError:
+    kinds = sorted({type(label).__name__ for label in labels})
+    return ValueError(
+        f"Labels must be of one type, but y has {' and '.join(kinds)}: make all labels text or all "
+        "labels numbers."
+    )
