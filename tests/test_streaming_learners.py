@@ -311,7 +311,7 @@ def test_partial_fit_after_fit_learns_from_more_rows():
 def test_partial_fit_after_fit_needs_its_statistics():
     model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).fit(X[:100], VALUES[:100])
     before = model.coef_
-    with pytest.raises(ValueError, match="KreinRidge.partial_fit .* keep_statistics=True"):
+    with pytest.raises(ValueError, match=r"KreinRidge\.partial_fit .* keep_statistics=True"):
         model.partial_fit(X[100:], VALUES[100:])
     assert model.coef_ is before
 

@@ -154,7 +154,7 @@ def blas_threads_for(X: Any, *widths: int) -> AbstractContextManager[Any]:
     return one_blas_thread() if small else nullcontext()
 
 
-def over_blocks(work: Callable[[slice], None], blocks: Iterable[slice]) -> None:
+def over_blocks(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
     """Call `work` on every block, in as many threads as BLAS is allowed, BLAS itself in one."""
     todo = deque(blocks)
 

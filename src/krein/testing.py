@@ -1,12 +1,15 @@
 """Contracts: each noun of the library compared with its dense, slow twin.
 
-Whoever adds a kernel, law, measure, sampler, form or feature map runs the checker of that noun
-on it; the library's own tests do nothing else with theirs.
+Whoever adds a kernel, law, measure, sampler, form, feature map, landmark rule, container,
+statistic, penalty, solver or learner runs the checker of that noun on it, as the library's own
+tests do.
 """
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +18,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from .features.landmarks import LandmarkRule
+from .features.source import Source
 from .forms import Form
 from .kernels import Kernel
+from .learning import LeastSquares
 from .measures import Law, Measure
+from .rows import concatenated, count
 from .samplers import PointSampler
+from .streaming import Container, checked, fold
 
 
 def check_kernel(
@@ -106,20 +114,187 @@ def check_measure(measure: Measure, kernel: Kernel, X: NDArray) -> None:
 def check_feature_map(features: Any, X: NDArray, Y: NDArray) -> None:
     """Check the two verbs of a fitted map against each other and its form.
 
-    ``approximate_kernel = transform · transform_dualᵀ = Z M Zᵀ``, any blocking of the rows,
-    float32, CSR, and the width it promised.
+    ``approximate_kernel = transform · transform_dualᵀ``, equal to ``Z M Zᵀ`` if the map has a form;
+    any blocking of the rows, float32, CSR, and the width that the map promises.
     """
     Z, W = features.transform(X), features.transform_dual(Y)
-    assert Z.shape == (len(X), features.form_.width) == (len(X), features.n_components)
+    width = len(features.get_feature_names_out())
+    assert Z.shape == (len(X), width)
+    assert W.shape == (len(Y), width)
     approximate = features.approximate_kernel(X, Y)
     assert_allclose(approximate, Z @ W.T, atol=1e-12)
+    for verb, whole in ((features.transform, Z), (features.transform_dual, W)):
+        rows = X if verb == features.transform else Y
+        pieces = np.concatenate([verb(rows[:3]), verb(rows[3:])])
+        assert_allclose(pieces, whole, rtol=1e-10, atol=1e-12)
+        single = verb(rows.astype(np.float32))
+        assert single.dtype == np.float32
+        assert_allclose(single, whole, atol=2e-3 * np.abs(whole).max())
+        assert_allclose(verb(sparse.csr_array(rows)), whole, rtol=1e-9, atol=1e-10)
+    if not hasattr(features, "form_"):
+        return
+    assert features.form_.width == width
     assert_allclose(W, features.transform(Y) @ features.form_.dense().T, atol=1e-10)
-    pieces = np.concatenate([features.transform(X[:3]), features.transform(X[3:])])
-    assert_allclose(pieces, Z, rtol=1e-10, atol=1e-12)
-    single = features.transform(X.astype(np.float32))
-    assert single.dtype == np.float32
-    assert_allclose(single, Z, atol=2e-3 * np.abs(Z).max())
-    assert_allclose(features.transform(sparse.csr_array(X)), Z, rtol=1e-9, atol=1e-10)
     if features.form_.is_symmetric:
         gram = features.approximate_kernel(X)
         assert_allclose(gram, gram.T, atol=1e-10)
+
+
+def check_landmark_rule(
+    rule: LandmarkRule, kernel: Kernel, X: NDArray, n: int, y: NDArray | None = None
+) -> None:
+    """Check a landmark rule on vectors.
+
+    The landmarks are n distinct rows; the order of the rows changes nothing, a copy of the data
+    beside itself gives no row twice, and another key gives other landmarks.
+    """
+
+    def chosen(rows: NDArray, targets: NDArray | None, key: int) -> NDArray:
+        source = Source(kernel, rows, y=targets)
+        return rows[rule.choose(source, min(n, len(rows)), source.draws(key))]
+
+    found = chosen(X, y, 0)
+    assert len(np.unique(found, axis=0)) == len(found) <= n
+    order = np.random.default_rng(0).permutation(len(X))
+    turned = chosen(X[order], None if y is None else y[order], 0)
+    assert_array_equal(_sorted(turned), _sorted(found))
+    twice = chosen(np.concatenate([X, X]), None if y is None else np.concatenate([y, y]), 0)
+    assert len(np.unique(twice, axis=0)) == len(twice)
+    if len(found) < len(X) // 2:
+        others = [_sorted(chosen(X, y, key)) for key in range(1, 4)]
+        assert any(not np.array_equal(other, _sorted(found)) for other in others)
+
+
+def _sorted(rows: NDArray) -> NDArray:
+    return rows[np.lexsort(rows.T[::-1])]
+
+
+def check_container(container: Container, X: Any, y: Any = None, weight: Any = None) -> None:
+    """Compare a container with the arrays that its rows come from, in two walks."""
+    for _ in range(2):
+        blocks = list(checked(container))
+        assert_array_equal(_dense(concatenated([block.X for block in blocks])), _dense(X))
+        for name, expected in (("y", y), ("weight", weight)):
+            sides = [getattr(block, name) for block in blocks]
+            if expected is None:
+                assert all(side is None for side in sides)
+            else:
+                assert_array_equal(np.concatenate(sides), expected)
+    assert container.n_rows in (None, count(X))
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def check_statistic(
+    zero: Callable[[], Any], pieces: list[Any], result: Callable[[Any], Any], twin: Any
+) -> None:
+    """Compare a statistic with its dense twin, folded in one pass and merged from two parts.
+
+    Parameters
+    ----------
+    zero : callable
+        ``zero()`` is the statistic of no rows.
+    pieces : list
+        The pieces of the data.
+    result : callable
+        ``result(statistic)`` is an array.
+    twin : ndarray
+        What the result must be.
+    """
+    scale = max(1e-300, float(np.abs(np.asarray(twin, dtype=float)).max(initial=0)))
+    whole = result(fold(pieces, zero()))
+    assert_allclose(whole, twin, rtol=1e-9, atol=1e-12 * scale)
+    for cut in (0, 1, len(pieces) // 2, len(pieces)):
+        merged = fold(pieces[:cut], zero()).merge(fold(pieces[cut:], zero()))
+        assert_allclose(result(merged), twin, rtol=1e-9, atol=1e-12 * scale)
+
+
+def check_penalty(penalty: Any, form: Form) -> None:
+    """Compare a penalty's matrix with its diagonal and its derivatives with differences."""
+    P = penalty.matrix(form)
+    assert P.shape == (form.width, form.width)
+    assert_array_equal(P, P.T)
+    if not hasattr(penalty, "diagonal"):
+        return
+    assert_array_equal(np.diagonal(P), penalty.diagonal(form))
+    assert np.all(penalty.diagonal(form) >= 0)
+    step = 1e-6
+    for name, slope in zip(("alpha", "alpha_neg"), penalty.derivatives(form), strict=True):
+        value = getattr(penalty, name)
+        up, down = (
+            replace(penalty, **{name: value * np.exp(sign * step)}).diagonal(form)
+            for sign in (1, -1)
+        )
+        finite = np.isfinite(penalty.diagonal(form))
+        numeric = (up[finite] - down[finite]) / (2 * step)
+        assert_allclose(numeric, slope[finite], rtol=1e-6, atol=1e-9)
+        assert not np.any(slope[~finite])
+
+
+def check_solver(
+    solver: Any, problem: LeastSquares, penalties: list[Any], twin: Callable[[Any], NDArray]
+) -> None:
+    """Compare a solver of least squares with its dense twin.
+
+    ``twin(penalty)`` returns the coefficients, shape (p, q). The path over all penalties has the
+    same solutions, and derivatives, if the solver has them, are those of central differences.
+    """
+    for penalty, found in zip(penalties, solver.path(problem, penalties), strict=True):
+        expected = twin(penalty)
+        scale = max(1e-12, float(np.abs(expected).max()))
+        assert_allclose(solver.solve(problem, penalty), expected, rtol=0, atol=1e-6 * scale)
+        assert_allclose(found, solver.solve(problem, penalty), rtol=0, atol=1e-8 * scale)
+        if hasattr(solver, "derivatives") and np.isfinite(penalty.alpha_neg):
+            _check_derivatives(solver, problem, penalty)
+
+
+def _check_derivatives(solver: Any, problem: LeastSquares, penalty: Any) -> None:
+    coef, changes = solver.derivatives(problem, penalty)
+    assert_allclose(coef, solver.solve(problem, penalty), rtol=0, atol=1e-8 * np.abs(coef).max())
+    names = [field.name for field in fields(penalty)]
+    step = 1e-5
+    for name, change in zip(names, changes, strict=True):
+        up, down = (
+            solver.solve(
+                problem, replace(penalty, **{name: getattr(penalty, name) * np.exp(sign * step)})
+            )
+            for sign in (1, -1)
+        )
+        numeric = (up - down) / (2 * step)
+        scale = max(float(np.abs(numeric).max()), 1e-3 * float(np.abs(coef).max()))
+        assert_allclose(change, numeric, rtol=0, atol=1e-4 * scale)
+
+
+def check_learner(learner: Any, X: NDArray, y: NDArray) -> None:
+    """Check what every learner promises of vectors.
+
+    The order of the rows, a row of weight zero and the container change nothing; a row of weight
+    two is the row twice; a pickle predicts the same and is at most twice as large as the map and
+    the coefficients.
+    """
+    model = clone(learner).fit(X, y)
+
+    def outputs(fitted: Any) -> NDArray:
+        return np.asarray(getattr(fitted, "decision_function", fitted.predict)(X), dtype=float)
+
+    def assert_same(other: Any) -> None:
+        expected = outputs(model)
+        scale = float(np.abs(expected).max())
+        assert_allclose(outputs(other), expected, rtol=0, atol=1e-5 * scale)
+
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(X))
+    assert_same(clone(learner).fit(X[order], y[order]))
+    half = len(X) // 2
+    assert_same(clone(learner).fit([(X[:half], y[:half]), (X[half:], y[half:])]))
+    weight = np.append(np.ones(len(X)), 0.0)
+    far = np.append(X, X[:1] + 1, axis=0), np.append(y, y[:1])
+    assert_same(clone(learner).fit(*far, weight))
+    twice = clone(learner).fit(X, y, 2.0 * np.ones(len(X)))
+    assert_same(twice)
+    dumped = pickle.dumps(model)
+    assert_array_equal(outputs(pickle.loads(dumped)), outputs(model))
+    needed = len(pickle.dumps((model.features_, model.coef_, model.intercept_)))
+    assert len(dumped) <= 2 * needed + 10_000

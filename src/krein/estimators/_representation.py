@@ -22,7 +22,7 @@ from ..streaming.survey import Rows
 Array = NDArray[np.floating]
 
 # A block of features: large enough for BLAS, small beside the memory of a machine.
-FEATURE_BYTES = 2**25
+FEATURE_BYTES = 2**24
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import over_blocks
+
 Array = NDArray[np.floating]
+
+# Columns of one tile of a product that threads share.
+TILE = 320
 
 
 @dataclass(frozen=True)
@@ -149,9 +155,7 @@ class MomentsSum:
             start += width
         if weight is not None:
             A *= np.sqrt(weight).astype(dtype)[:, None]
-        # NumPy knows that this is symmetric (syrk). SciPy's BLAS is another one, and its threads
-        # would wait for work on the time of NumPy's.
-        self._scatter += A.T @ A
+        add_gram(A, self._scatter)
         total = self.weight + added
         d = np.concatenate(means) - self.mean
         if self.weight:
@@ -166,7 +170,30 @@ class MomentsSum:
 
     def freeze(self) -> Moments:
         """The moments so far."""
-        return Moments(self.weight, self.mean.copy(), (self._scatter + self._scatter.T) / 2)
+        upper = np.triu(self._scatter)
+        return Moments(self.weight, self.mean.copy(), upper + np.triu(upper, 1).T)
+
+
+def add_gram(A: Array, out: Array) -> None:
+    """Add ``AᵀA`` to `out`, at least on and above the diagonal, by tiles in threads.
+
+    The tiles depend on the width alone, so that the number of threads does not change the sum.
+    """
+    width = A.shape[1]
+    if width < 2 * TILE:
+        # NumPy knows that this product is symmetric. SciPy has a BLAS of its own, and the threads
+        # of either would wait for work on the time of the other.
+        out += A.T @ A
+        return
+    edges = np.linspace(0, width, round(width / TILE) + 1).astype(int)
+    tiles = [slice(*pair) for pair in pairwise(edges.tolist())]
+    pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i:]]
+
+    def work(pair: tuple[slice, slice]) -> None:
+        left, right = pair
+        out[left, right] += A[:, left].T @ A[:, right]
+
+    over_blocks(work, pairs)
 
 
 class FoldMoments:
