@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 import warnings
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import blas_threads_for
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._estimator import Estimator, is_stream
-from ..estimators._parameters import constraints, store
+from ..estimators._parameters import store
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, scaled_gaussian
 from ..estimators._targets import Classes, Numbers, Targets, decide
@@ -34,6 +32,7 @@ from ..streaming.data import map_rows
 from ..streaming.survey import Rows
 from .maps import candidates, views
 from .memory import Memory, Remembered
+from .parameters import with_parameters
 from .plan import Plan
 from .report import Report
 from .sizes import AT_ONCE, FEW, SAMPLED
@@ -50,17 +49,6 @@ class Automatic(Estimator):
     estimators_: list[Any]
     report_: Report
     kernel_: Kernel | str
-
-    _parameter_constraints = constraints(
-        "kernel",
-        "random_state",
-        n_components=[Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        n_models=[Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        dissimilarity=["boolean"],
-        max_seconds=[Interval(Real, 0, None, closed="neither"), None],
-        max_megabytes=[Interval(Real, 0, None, closed="neither")],
-        cv=["cv_object", StrOptions({"auto"})],
-    )
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         """Return the classes and options of the learners to try, by name; `few`: on few rows."""
@@ -228,6 +216,7 @@ def _resolved(kernel: Kernel, sample: Rows) -> Kernel:
         raise (bad if places is None else bad.among(places, places)) from None
 
 
+@with_parameters
 class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     """Regression with any kernel, everything chosen by cross-validation.
 
@@ -247,42 +236,22 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : Kernel, "precomputed" or None, default=None
-        None is a Gaussian as wide as the data. The values of a kernel of objects are computed once
-        for all trials on up to 2000 rows.
-    n_components : int or "auto", default="auto"
-        The rank of Nyström maps; other maps are then left out. "auto" tries 25, 100, 300 and, with
-        up to 1500 rows, all rows.
-    dissimilarity : bool, default=False
-        True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities:
-        zero for the same object, and larger the less alike two objects are. The learner then also
-        chooses how to make similarities of them.
-    n_models : int or "auto", default="auto"
-        The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
-        with up to 2000 rows, else 1.
-    max_seconds : float, default=None
-        A trial that is expected to end later is not begun.
-    max_megabytes : float, default=1024
-        Maps whose matrices need more memory are not tried.
-    cv : int, splitter, iterable of (train, test) or "auto", default="auto"
-        The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
-        up to 100 rows, else 5.
-    random_state : int, RandomState, Generator or None, default=None
-        The seed of the folds, samples and maps.
+    {kernel}
+    {n_components}
+    {dissimilarity}
+    {n_models}
+    {max_seconds}
+    {max_megabytes}
+    {cv}
+    {random_state}
 
     Attributes
     ----------
-    best_estimator_ : the best fitted learner
-    estimators_ : list
-        The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial
-        is fitted and judged three times, with other folds.
-    report_ : Report
-        What was tried and why; printing it shows a table and a sentence.
-    kernel_ : Kernel or "precomputed"
-        A copy of the kernel of all trials. A rate ``gamma="median"`` is a number there, taken once
-        from all rows.
-    n_features_in_ : int
-        The number of columns of X.
+    {best_estimator_}
+    {estimators_}
+    {report_}
+    {kernel_}
+    {n_features_in_}
 
     Examples
     --------
@@ -321,6 +290,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
         return self._mean(X, "predict")
 
 
+@with_parameters
 class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     """Classification with any kernel, everything chosen by cross-validation.
 
@@ -341,44 +311,23 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel : Kernel, "precomputed" or None, default=None
-        None is a Gaussian as wide as the data. The values of a kernel of objects are computed once
-        for all trials on up to 2000 rows.
-    n_components : int or "auto", default="auto"
-        The rank of Nyström maps; other maps are then left out. "auto" tries 25, 100, 300 and, with
-        up to 1500 rows, all rows.
-    dissimilarity : bool, default=False
-        True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities:
-        zero for the same object, and larger the less alike two objects are. The learner then also
-        chooses how to make similarities of them.
-    n_models : int or "auto", default="auto"
-        The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
-        with up to 2000 rows, else 1.
-    max_seconds : float, default=None
-        A trial that is expected to end later is not begun.
-    max_megabytes : float, default=1024
-        Maps whose matrices need more memory are not tried.
-    cv : int, splitter, iterable of (train, test) or "auto", default="auto"
-        The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
-        up to 100 rows, else 5.
-    random_state : int, RandomState, Generator or None, default=None
-        The seed of the folds, samples and maps.
+    {kernel}
+    {n_components}
+    {dissimilarity}
+    {n_models}
+    {max_seconds}
+    {max_megabytes}
+    {cv}
+    {random_state}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (k,)
-        The labels in order.
-    best_estimator_ : the best fitted learner
-    estimators_ : list
-        The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial
-        is fitted and judged three times, with other folds.
-    report_ : Report
-        What was tried and why; printing it shows a table and a sentence.
-    kernel_ : Kernel or "precomputed"
-        A copy of the kernel of all trials. A rate ``gamma="median"`` is a number there, taken once
-        from all rows.
-    n_features_in_ : int
-        The number of columns of X.
+    {classes_}
+    {best_estimator_}
+    {estimators_}
+    {report_}
+    {kernel_}
+    {n_features_in_}
 
     Examples
     --------

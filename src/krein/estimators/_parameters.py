@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from inspect import signature
 from numbers import Integral, Real
 from textwrap import indent
 from typing import Any, TypeVar
@@ -11,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..kernels import Kernel
 
-C = TypeVar("C", bound=type)
+C = TypeVar("C", bound=Any)
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 COUNT = Interval(Integral, 1, None, closed="left")
@@ -40,7 +43,7 @@ CONSTRAINTS: dict[str, Any] = {
     "random_state": ["random_state", np.random.Generator],
 }
 
-# One line each: the name of the parameter; then the text of its documentation.
+# The documentation of each parameter and attribute.
 TEXTS = """
 kernel : Kernel, "precomputed" or None, default=None
     The kernel of the map ``Nystrom(kernel, n_components)``, which is used if `features` is None.
@@ -103,7 +106,8 @@ alpha_neg_ : float
     The penalty of the negative part that was used.
 spread_ : float
     The spread that was used.
-features_ : the fitted map
+features_ : transformer
+    The fitted map.
 kernel_ : Kernel
     The kernel as it was fitted; absent if `features` was given.
 cv_results_ : dict
@@ -115,31 +119,41 @@ n_features_in_ : int
 """
 
 
-def _texts() -> dict[str, str]:
-    found: dict[str, str] = {}
-    name = ""
-    for line in TEXTS.strip().splitlines():
-        if not line.startswith(" "):
-            name = line.replace(" : ", " ").split(" ")[0]
-        found[name] = f"{found[name]}\n{line}" if name in found else line
-    return found
+def shared(texts: str = "", **own: Any) -> Callable[[C], C]:
+    """Return a decorator that gives a class the constraints and documentation of its parameters.
+
+    The parameters are those of the constructor. A line ``{name}`` of the class's docstring is
+    replaced by the shared documentation of `name`.
+
+    Parameters
+    ----------
+    texts : str, default=""
+        Documentation of parameters in place of the shared one.
+    **own : list
+        Constraints in place of the shared ones.
+    """
+    documents = _by_name(TEXTS) | _by_name(texts)
+
+    def decorate(cls: C) -> C:
+        names = list(signature(cls.__init__).parameters)[1:]
+        cls._parameter_constraints = {name: own.get(name, CONSTRAINTS.get(name)) for name in names}
+        lines = (cls.__doc__ or "").splitlines()
+        cls.__doc__ = "\n".join(_written(line, documents) for line in lines)
+        return cls
+
+    return decorate
 
 
-def documented(cls: C) -> C:
-    """Replace each line ``{name}`` of a class's docstring by the shared documentation of `name`."""
-    texts = _texts()
-    lines = []
-    for line in (cls.__doc__ or "").splitlines():
-        name = line.strip().removeprefix("{").removesuffix("}")
-        shared = line.strip() == f"{{{name}}}" and name in texts
-        lines.append(indent(texts[name], "    ") if shared else line)
-    cls.__doc__ = "\n".join(lines)
-    return cls
+def _by_name(texts: str) -> dict[str, str]:
+    """The documentation of each name; an entry begins with a line that is not indented."""
+    entries = re.split(r"\n(?=\S)", texts.strip())
+    return {entry.split(" ")[0]: entry for entry in entries}
 
 
-def constraints(*names: str, **own: Any) -> dict[str, Any]:
-    """Return the constraints of shared parameters, and of the parameters of one class."""
-    return {name: CONSTRAINTS[name] for name in names} | own
+def _written(line: str, documents: dict[str, str]) -> str:
+    name = line.strip()[1:-1]
+    found = line.strip() == f"{{{name}}}" and name in documents
+    return indent(documents[name], "    ") if found else line
 
 
 def store(estimator: Any, arguments: dict[str, Any]) -> None:

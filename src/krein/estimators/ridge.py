@@ -10,28 +10,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_co
 
 from .._validation import all_or_nothing
 from ..kernels import Kernel
-from ._parameters import constraints, documented, store
+from ._parameters import shared, store
 from .least_squares import LeastSquaresLearner
 
-PARAMETERS = (
-    "kernel",
-    "n_components",
-    "features",
-    "alpha",
-    "alpha_neg",
-    "penalty",
-    "fit_intercept",
-    "alphas",
-    "alphas_neg",
-    "cv",
-    "nested",
-    "criterion",
-    "keep_statistics",
-    "random_state",
-)
 
-
-@documented
+@shared()
 class KreinRidge(LeastSquaresLearner, RegressorMixin, BaseEstimator):
     """Ridge regression with an indefinite kernel: the Kreĭn least-squares method (LSM).
 
@@ -84,8 +67,6 @@ class KreinRidge(LeastSquaresLearner, RegressorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints = constraints(*PARAMETERS)
-
     def __init__(
         self,
         kernel: Kernel | str | None = None,
@@ -126,7 +107,7 @@ class KreinRidge(LeastSquaresLearner, RegressorMixin, BaseEstimator):
         return self
 
 
-@documented
+@shared()
 class KreinRidgeClassifier(LeastSquaresLearner, ClassifierMixin, BaseEstimator):
     """Kreĭn ridge on targets −1 and +1, one column per class against the rest.
 
@@ -178,8 +159,6 @@ class KreinRidgeClassifier(LeastSquaresLearner, ClassifierMixin, BaseEstimator):
     >>> model.fit(words, labels).predict(["cap", "dag"])
     array(['c', 'd'], dtype='<U1')
     """
-
-    _parameter_constraints = constraints(*PARAMETERS, "class_weight")
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from ..learning.selection import best
 from ._errors import NoFoldsError
 from ._hinge_search import CenteredRows, Search
 from ._learner import Learner
-from ._parameters import constraints, documented, store
+from ._parameters import shared, store
 from ._penalties import Wanted, as_table
 from ._task import Task
 
@@ -30,7 +30,7 @@ Array = NDArray[np.floating]
 RATIOS = (1e-4, 1e-2, 1e2, 1e4, np.inf)
 
 
-@documented
+@shared(criterion=[StrOptions({"error", "squared_hinge"})])
 class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     """Squared-hinge support vector machine with an indefinite kernel (SH-SVM).
 
@@ -102,24 +102,6 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     >>> model.score(X, y) > 0.95
     True
     """
-
-    _parameter_constraints = constraints(
-        "kernel",
-        "n_components",
-        "features",
-        "alpha",
-        "alpha_neg",
-        "fit_intercept",
-        "alphas",
-        "alphas_neg",
-        "cv",
-        "nested",
-        "tol",
-        "max_iter",
-        "class_weight",
-        "random_state",
-        criterion=[StrOptions({"error", "squared_hinge"})],
-    )
 
     def __init__(
         self,

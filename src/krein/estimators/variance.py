@@ -8,27 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from ..kernels import Kernel
-from ._parameters import constraints, documented, store
+from ._parameters import shared, store
 from .least_squares import LeastSquaresLearner
 
-PARAMETERS = (
-    "kernel",
-    "n_components",
-    "features",
-    "alpha",
-    "alpha_neg",
-    "spread",
-    "fit_intercept",
-    "alphas",
-    "alphas_neg",
-    "cv",
-    "nested",
-    "criterion",
-    "random_state",
-)
 
-
-@documented
+@shared()
 class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEstimator):
     """Least squares with the variance of the predictions fixed (VC-LSM).
 
@@ -83,8 +67,6 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
     0.9
     """
 
-    _parameter_constraints = constraints(*PARAMETERS)
-
     def __init__(
         self,
         kernel: Kernel | str | None = None,
@@ -105,7 +87,7 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
         store(self, locals())
 
 
-@documented
+@shared()
 class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEstimator):
     """Variance-constrained least squares (VC-LSM) on targets −1 and +1, one column per class.
 
@@ -158,8 +140,6 @@ class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEs
     >>> model.fit(X, y).score(X, y) > 0.95
     True
     """
-
-    _parameter_constraints = constraints(*PARAMETERS, "class_weight")
 
     def __init__(
         self,
