@@ -46,7 +46,7 @@ VERBS = {
     "radial profile": lambda k, X: k.radial_profile(np.linspace(0, 1.9, 7)),
     "zonal profile": lambda k, X: k.zonal_profile(np.linspace(0, 1, 7)),
     "measure": lambda k, X: k.measure(3, 1.5).kernel(X[:4]),
-    "measure without radius": lambda k, X: k.measure(3).kernel(X[:4]),
+    "measure without diameter": lambda k, X: k.measure(3).kernel(X[:4]),
     "measure in many dimensions": lambda k, X: k.measure(10).total_mass,
     "measure of the transpose": lambda k, X: k.T.measure(3, 1.5).kernel(X[:4]),
     "zero extension": lambda k, X: k.measure(3, extension="zero", jacobian=False).total_mass,

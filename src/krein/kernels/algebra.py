@@ -135,12 +135,12 @@ class Sum(_Pair):
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim) + self.right._closed_form(dim)
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         if self.has_closed_form or self.radial_profile is not None:
-            return super().measure(dim, radius, **options)
+            return super().measure(dim, diameter, **options)
         # Neither a closed form nor a function of the distance: each side has its own measure.
-        left = self.left.measure(dim, radius, **options)
-        return left + self.right.measure(dim, radius, **options)
+        left = self.left.measure(dim, diameter, **options)
+        return left + self.right.measure(dim, diameter, **options)
 
 
 class Product(_Pair):
@@ -241,8 +241,8 @@ class Scaled(_Wrapper):
     def _closed_form(self, dim: int) -> Measure:
         return self.kernel._closed_form(dim) * self._by
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        return self.kernel.measure(dim, radius, **options) * self._by
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        return self.kernel.measure(dim, diameter, **options) * self._by
 
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
@@ -265,8 +265,8 @@ class _Involution(_Wrapper):
     def _closed_form(self, dim: int) -> Measure:
         return self._of_measure(self.kernel._closed_form(dim))
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        return self._of_measure(self.kernel.measure(dim, radius, **options))
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        return self._of_measure(self.kernel.measure(dim, diameter, **options))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         if Y is None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._validation import check_positive, check_vector
-from ..measures import InfiniteMassError, Measure, Normal, Part, Ridge
+from ..measures import InfiniteMassError, Measure, Normal, Part, TrigonometricRatio
 from ._distances import centred, distances, in_units, norms
 from .base import Kernel, _len
 
@@ -48,7 +48,7 @@ class _Directed(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             return np.nan_to_num(self._projections(X, Y, beta), nan=0.0)
 
-    def _ridge(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
+    def _along(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
         law = Normal(dim, 1 / check_positive(self, "sigma", self.sigma))
         if not np.all(np.isfinite(direction)):
             raise InfiniteMassError(
@@ -57,7 +57,7 @@ class _Directed(Kernel):
             )
         if not np.any(direction):
             return Measure([Part(law, float(np.real(sum(terms.values()))))])
-        return Measure([Part(law, 1.0, Ridge(direction, tuple(terms.items())))])
+        return Measure([Part(law, 1.0, TrigonometricRatio(direction, tuple(terms.items())))])
 
 
 class ShiftGaussian(_Directed):
@@ -94,7 +94,7 @@ class ShiftGaussian(_Directed):
         return np.full(_len(X), np.exp(self._exponent(norms(r[None]))[0]))
 
     def _closed_form(self, dim: int) -> Measure:
-        return self._ridge(dim, check_vector(self, "shift", self.shift, dim), {1: 1.0})
+        return self._along(dim, check_vector(self, "shift", self.shift, dim), {1: 1.0})
 
 
 class SinhGaussian(_Directed):
@@ -126,7 +126,7 @@ class SinhGaussian(_Directed):
         beta = check_vector(self, "beta", self.beta, dim)
         size = _growth(sigma, beta)
         # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω), written in exponentials.
-        return self._ridge(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
+        return self._along(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
 
 
 class CoshGaussian(_Directed):
@@ -158,4 +158,4 @@ class CoshGaussian(_Directed):
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
         size = _growth(sigma, beta)
-        return self._ridge(dim, _stretched(sigma, beta), {-1: size})
+        return self._along(dim, _stretched(sigma, beta), {-1: size})

@@ -250,7 +250,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def measure(
         self,
         dim: int,
-        radius: float | None = None,
+        diameter: float | None = None,
         *,
         extension: str = "domain",
         jacobian: bool = True,
@@ -262,11 +262,11 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         ----------
         dim : int
             Number of columns of the data.
-        radius : float, default=None
+        diameter : float, default=None
             The data's diameter, beyond which the kernel need not be right. Kernels with a
             closed form ignore it; kernels on the sphere take 2 for None.
         extension : {"domain", "zero"}, default="domain"
-            "domain" is the measure of least mass that is right up to `radius`; "zero", the
+            "domain" is the measure of least mass that is right up to `diameter`; "zero", the
             papers' extension by zero, is a baseline.
         jacobian : bool, default=True
             With ``extension="zero"``: False repeats the paper's sampling without r^(d−1).
@@ -286,25 +286,25 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         profile = _quiet(self.radial_profile)
         if profile is None:
             raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
-        if radius is None:
+        if diameter is None:
             if not self.unit_rows:
                 raise ValueError(
-                    f"{type(self).__name__}.measure needs radius, the largest distance between "
+                    f"{type(self).__name__}.measure needs diameter, the largest distance between "
                     "rows: without it this kernel has no finite measure."
                 )
-            radius = 2.0
-        check_positive(self, "radius", radius)
+            diameter = 2.0
+        check_positive(self, "diameter", diameter)
         if self.unit_rows:
-            radius = min(radius, float(np.sqrt(2 - 2 * self.lowest_product)))
-        if extension == "domain" and self.unit_rows and radius >= 2 and self._antipodal(dim):
+            diameter = min(diameter, float(np.sqrt(2 - 2 * self.lowest_product)))
+        if extension == "domain" and self.unit_rows and diameter >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
                 f"No measure of finite mass represents {self!r} in dimension {dim} once the data "
                 "reach the antipode ‖x − y‖ = 2: it is singular there. Use a Nyström "
                 "approximation, RandomGegenbauer, or data of a smaller range."
             )
         if extension == "zero":
-            return zero_extension(profile, dim, 2.0 if self.unit_rows else radius, jacobian)
-        return domain_measure(profile, dim, radius, n_atoms, self._infinite_cause(radius))
+            return zero_extension(profile, dim, 2.0 if self.unit_rows else diameter, jacobian)
+        return domain_measure(profile, dim, diameter, n_atoms, self._infinite_cause(diameter))
 
     def _antipodal(self, dim: int) -> bool:
         """Whether the kernel's singularity at ‖x − y‖ = 2 makes its mass infinite.
@@ -332,8 +332,8 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         cause = f"{self!r} is singular or kinked on [{lowest:.3g}, 1]."
         return zonal_measure(profile, dim, lowest, n_atoms, cause)
 
-    def _infinite_cause(self, radius: float) -> str:
-        return f"{self!r} has a jump, kink or singularity on [0, {radius:.4g}]."
+    def _infinite_cause(self, diameter: float) -> str:
+        return f"{self!r} has a jump, kink or singularity on [0, {diameter:.4g}]."
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel) or type(self) is not type(other):
@@ -394,10 +394,10 @@ class DotProduct(Kernel):
         with np.errstate(over="ignore"):
             return self._profile(np.square(norms(X)))
 
-    def _infinite_cause(self, radius: float) -> str:
+    def _infinite_cause(self, diameter: float) -> str:
         return (
             f"{self!r} is singular or kinked within the distances of the data (up to "
-            f"{radius:.4g} of the sphere's 2)."
+            f"{diameter:.4g} of the sphere's 2)."
         )
 
 

@@ -308,11 +308,11 @@ class SphericalPolynomial(Radial):
         degree = check_degree(self, self.degree)
         return (1 - np.square(in_units(z, check_positive(self, "a", self.a)))) ** degree
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         # The papers cut this kernel at the sphere's diameter; that is its zero extension.
-        if options.get("extension") == "zero" and radius is None:
-            radius = 2.0
-        return super().measure(dim, radius, **options)
+        if options.get("extension") == "zero" and diameter is None:
+            diameter = 2.0
+        return super().measure(dim, diameter, **options)
 
 
 class GeodesicGaussian(Radial):
