@@ -29,7 +29,7 @@ from krein.kernels import (
     SphericalPolynomial,
     ThinPlateSpline,
 )
-from krein.kernels.base import Radial
+from krein.kernels.profiles import Radial
 from krein.measures import InfiniteMassError
 
 # --- measures of least mass -----------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_the_warning_says_how_far_off_the_kernel_is(kernel, factor):
     angles = np.linspace(0, 0.5 * np.pi, 40)
     X = (
         np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        if kernel.unit_rows
+        if kernel.traits.unit_rows
         else np.eye(2)[:1] * (angles - np.pi / 4)[:, None]
     )
     features = RandomFourier(kernel, 256, random_state=0).fit(X)
@@ -81,7 +81,7 @@ def test_the_warning_says_how_far_off_the_kernel_is(kernel, factor):
     turn = 2 * np.arcsin(reach / 2)
     far = (
         np.array([[np.cos(turn), np.sin(turn)]])
-        if kernel.unit_rows
+        if kernel.traits.unit_rows
         else X[:1] + reach * np.eye(2)[:1]
     )
     z = np.linspace(0, features.measure_.diameter, 500)

@@ -24,18 +24,7 @@ from krein.kernels import (
 )
 from krein.measures import InfiniteMassError, programme, radial, sphere
 
-TRAITS = [
-    "is_symmetric",
-    "unit_rows",
-    "has_closed_form",
-    "fills_diagonal",
-    "takes_vectors",
-    "mirrors",
-    "antipodal_exponent",
-    "lowest_product",
-    "is_resolved",
-    "is_pairwise",
-]
+TRAITS = ["traits", "is_symmetric", "takes_vectors", "is_resolved", "is_pairwise"]
 VERBS = {
     "values": lambda k, X: k(X),
     "block": lambda k, X: k(X, X[:3]),

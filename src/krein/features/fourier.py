@@ -171,7 +171,7 @@ class RandomFourier(RandomMap):
             )
 
     def _check_sphere(self, X: Any) -> None:
-        if self.kernel_.unit_rows:
+        if self.kernel_.traits.unit_rows:
             check_unit_rows(
                 self.kernel_,
                 row_norms(X),
@@ -190,7 +190,7 @@ class RandomFourier(RandomMap):
         """The kernel's measure on the data's range; remembers the range if it matters."""
         self._range = None
         n_atoms = max(self.n_components // 2, 1)
-        if kernel.has_closed_form:
+        if kernel.traits.has_closed_form:
             return kernel.measure(X.shape[1])
         if not isinstance(self.diameter, str):
             return kernel.measure(X.shape[1], float(self.diameter), n_atoms=n_atoms)
@@ -198,7 +198,7 @@ class RandomFourier(RandomMap):
         check_products(kernel, extent)
         # Rows that are all the same have no range; any will do.
         diameter = extent.diameter or 1.0
-        diameter = min(diameter, 2.0) if kernel.unit_rows else diameter
+        diameter = min(diameter, 2.0) if kernel.traits.unit_rows else diameter
         measure = kernel.measure(X.shape[1], diameter, n_atoms=n_atoms)
         axis = np.eye(1, X.shape[1])
 
@@ -207,7 +207,7 @@ class RandomFourier(RandomMap):
             # A sum with a kernel that is not radial is stationary all the same.
             return kernel(z[:, None] * axis, 0 * axis)[:, 0] if profile is None else profile(z)
 
-        reach = farthest_on_sphere(kernel) if kernel.unit_rows else FARTHEST * diameter
+        reach = farthest_on_sphere(kernel) if kernel.traits.unit_rows else FARTHEST * diameter
         self._range = Range.of(
             extent, measure.diameter, reach, lambda z: measure.kernel(z[:, None] * axis), exact
         )

@@ -129,17 +129,18 @@ def _squared_distances(X: Any, point: NDArray) -> NDArray[np.floating]:
 def check_products(kernel: Kernel, extent: Extent) -> None:
     """Raise if unit rows have a product at which the kernel is not defined."""
     lowest = 1 - (extent.diameter / MARGIN) ** 2 / 2
-    if kernel.lowest_product > -1 and lowest < kernel.lowest_product - 1e-6:
+    bound = kernel.traits.lowest_product
+    if bound > -1 and lowest < bound - 1e-6:
         raise ValueError(
-            f"{type(kernel).__name__} is defined for products ⟨x, y⟩ of at least "
-            f"{kernel.lowest_product:g}, but unit rows of X have the product {lowest:.4g}: it "
-            "needs data without negative products, e.g. non-negative columns."
+            f"{type(kernel).__name__} is defined for products ⟨x, y⟩ of at least {bound:g}, but "
+            f"unit rows of X have the product {lowest:.4g}: it needs data without negative "
+            "products, e.g. non-negative columns."
         )
 
 
 def farthest_on_sphere(kernel: Kernel) -> float:
     """The largest distance of unit rows at which the kernel is defined."""
-    return float(np.sqrt(2 - 2 * kernel.lowest_product))
+    return float(np.sqrt(2 - 2 * kernel.traits.lowest_product))
 
 
 def measure_extent(X: Any) -> Extent:

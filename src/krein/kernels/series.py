@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._validation import check_choice, check_finite, check_n_jobs, check_positive
 from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
+from .traits import Traits
 
 ROOTED = ("dtw", "ddtw", "wdtw")  # sums of squares, of which the root is the distance
 METRICS = (*ROOTED, "lcss", "erp", "edr", "msm", "twe")
@@ -119,8 +120,7 @@ class ElasticDistance(Kernel):
     of the series, where "erp" charges a gap with the whole series and "edr" charges it nothing.
     """
 
-    takes_vectors = False
-    mirrors = True
+    traits = Traits(takes_vectors=False, mirrors=True)
 
     def __init__(
         self,

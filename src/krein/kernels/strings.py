@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._validation import check_choice, check_n_jobs
 from .base import Kernel
+from .traits import Traits
 
 METRICS = ("levenshtein", "normalized", "jaro_winkler", "lcs")
 
@@ -53,8 +54,7 @@ class EditDistance(Kernel):
            [1.]])
     """
 
-    takes_vectors = False
-    mirrors = True
+    traits = Traits(takes_vectors=False, mirrors=True)
 
     def __init__(self, metric: str = "levenshtein", n_jobs: int = 1):
         self.metric = metric
