@@ -25,6 +25,7 @@ from .._threads import blas_threads_for
 from .._validation import NestedParameters, all_or_nothing, as_generator, check_numeric_columns
 from ..features import Nystrom
 from ..kernels import Kernel
+from ..kernels.memory import Memory, Remembered
 from ..proximity import DissimilarityToSimilarity
 from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
@@ -32,7 +33,6 @@ from ._base import scaled_gaussian
 from ._candidates import Candidate, candidates, views
 from ._data import Data, Survey, map_rows, survey
 from ._files import Reading, ScoringStreams, is_stream
-from ._memory import Memory, Remembered
 from ._plan import FEW, Plan
 from ._progress import Progressing, with_callbacks
 from ._targets import decide

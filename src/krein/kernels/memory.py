@@ -1,4 +1,4 @@
-"""Values of a slow kernel, computed once for all who ask for them."""
+"""A kernel that stores its values, so that no pair of objects is evaluated twice."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from .._hashing import hash_rows
 from .._validation import own
-from ..kernels import Kernel, Traits
-from ..kernels.errors import BadPairError
-from ..streaming.containers import count
+from .base import Kernel, _len, _take
+from .errors import BadPairError
+from .traits import Traits
 
 
 class Table:
@@ -69,8 +69,7 @@ class Memory:
 
     def take(self, places: NDArray[np.intp]) -> Any:
         """Training objects at some places."""
-        objects = self.objects
-        return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
+        return _take(self.objects, places)
 
     def values(self, kernel: Kernel, X: Any, Y: Any) -> NDArray:
         """k(X, Y), from memory where it is known."""
@@ -84,7 +83,7 @@ class Memory:
         asked = hash_rows(X).tobytes()
         last, table = self._new
         if asked != last:
-            table = Table(count(X), len(self._order))
+            table = Table(_len(X), len(self._order))
             self._new = asked, table
         table.fill(self, kernel, X, columns)
         return table.values[:, columns]
