@@ -84,17 +84,16 @@ class _Pair(Kernel):
 
     @property
     def radial_profile(self) -> Profile | None:
-        left, right = self.left.radial_profile, self.right.radial_profile
-        if left is None or right is None:
-            return None
-        return lambda z: self._join(left(z), right(z))
+        return self._joined(self.left.radial_profile, self.right.radial_profile)
 
     @property
     def zonal_profile(self) -> Profile | None:
-        left, right = self.left.zonal_profile, self.right.zonal_profile
+        return self._joined(self.left.zonal_profile, self.right.zonal_profile)
+
+    def _joined(self, left: Profile | None, right: Profile | None) -> Profile | None:
         if left is None or right is None:
             return None
-        return lambda u: self._join(left(u), right(u))
+        return lambda values: self._join(left(values), right(values))
 
 
 class Sum(_Pair):
@@ -166,7 +165,7 @@ class Scaled(_Wrapper):
         return self._by * self.kernel._rows(X, rows, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return check_finite(self, "factor", self.factor) * self.kernel._where(X, Y, wanted)
+        return self._by * self.kernel._where(X, Y, wanted)
 
     def _diagonal(self, X: Any) -> NDArray:
         return self._by * self.kernel._diagonal(X)

@@ -107,6 +107,15 @@ class _Tilted(_Directed):
     def _diagonal(self, X: Any) -> NDArray:
         return np.ones(_len(X))
 
+    def _terms(self, size: float) -> dict[int, complex]:
+        """The coefficients of the density ratio, where size is ``e^{σ²‖β‖²/2}``."""
+        raise TypeError("Coefficients are needed.")
+
+    def _closed_form(self, dim: int) -> Measure:
+        sigma = check_positive(self, "sigma", self.sigma)
+        beta = check_vector(self, "beta", self.beta, dim)
+        return self._along(dim, _stretched(sigma, beta), self._terms(_growth(sigma, beta)))
+
 
 class SinhGaussian(_Tilted):
     """``exp(−‖Δ‖² / 2σ²) (1 + sinh(β·Δ))``, Δ = x − y (asymmetric paper, eq. 10).
@@ -125,12 +134,9 @@ class SinhGaussian(_Tilted):
         # One exponent for each half of the sinh: e^{β·Δ} alone overflows where the kernel is 0.
         return np.exp(exponent) + (np.exp(exponent + slope) - np.exp(exponent - slope)) / 2
 
-    def _closed_form(self, dim: int) -> Measure:
-        sigma = check_positive(self, "sigma", self.sigma)
-        beta = check_vector(self, "beta", self.beta, dim)
-        size = _growth(sigma, beta)
+    def _terms(self, size: float) -> dict[int, complex]:
         # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω), written in exponentials.
-        return self._along(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
+        return {0: 1.0, 1: -size / 2, -1: size / 2}
 
 
 class CoshGaussian(_Tilted):
@@ -151,8 +157,5 @@ class CoshGaussian(_Tilted):
         beta = check_vector(self, "beta", self.beta, X.shape[1])
         return np.exp(self._exponent(distances(X, Y)) + self._slope(X, Y, beta))
 
-    def _closed_form(self, dim: int) -> Measure:
-        sigma = check_positive(self, "sigma", self.sigma)
-        beta = check_vector(self, "beta", self.beta, dim)
-        size = _growth(sigma, beta)
-        return self._along(dim, _stretched(sigma, beta), {-1: size})
+    def _terms(self, size: float) -> dict[int, complex]:
+        return {-1: size}

@@ -14,14 +14,19 @@ from .profiles import DotProduct
 from .traits import Traits
 
 
-def _affine(kernel: Any, u: NDArray) -> NDArray:
-    """``γ u + c`` with the kernel's own slope and offset."""
-    return check_finite(kernel, "gamma", kernel.gamma) * u + check_finite(
-        kernel, "coef0", kernel.coef0
-    )
+class _Affine(DotProduct):
+    """A kernel of ``γ⟨x, y⟩ + c``."""
+
+    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def _affine(self, u: NDArray) -> NDArray:
+        gamma = check_finite(self, "gamma", self.gamma)
+        return gamma * u + check_finite(self, "coef0", self.coef0)
 
 
-class Sigmoid(DotProduct):
+class Sigmoid(_Affine):
     """``tanh(γ⟨x, y⟩ + c)``: the hyperbolic tangent kernel, indefinite in general.
 
     Parameters
@@ -32,15 +37,11 @@ class Sigmoid(DotProduct):
         Offset c.
     """
 
-    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def _profile(self, u: NDArray) -> NDArray:
-        return np.tanh(_affine(self, u))
+        return np.tanh(self._affine(u))
 
 
-class RectifiedSigmoid(DotProduct):
+class RectifiedSigmoid(_Affine):
     """``max(0, γ⟨x, y⟩ + c)``.
 
     The papers name a "rectified sigmoid kernel" without a formula; this is our reading of it.
@@ -53,15 +54,11 @@ class RectifiedSigmoid(DotProduct):
         Offset c.
     """
 
-    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def _profile(self, u: NDArray) -> NDArray:
-        return np.maximum(_affine(self, u), 0)
+        return np.maximum(self._affine(u), 0)
 
 
-class Polynomial(DotProduct):
+class Polynomial(_Affine):
     """``(γ⟨x, y⟩ + c)^degree``; positive definite for γ > 0, c ≥ 0 and a whole degree.
 
     Parameters
@@ -80,7 +77,7 @@ class Polynomial(DotProduct):
         self.coef0 = coef0
 
     def _profile(self, u: NDArray) -> NDArray:
-        return _affine(self, u) ** check_degree(self, self.degree)
+        return self._affine(u) ** check_degree(self, self.degree)
 
 
 class Hellinger(DotProduct):
@@ -104,9 +101,6 @@ class _Homogeneous(DotProduct):
     @property
     def _power(self) -> int:
         return 1
-
-    def _profile(self, u: NDArray) -> NDArray:
-        raise TypeError("A profile of the cosine is needed.")
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         (X, left), (Y, right) = tamed_rows(X), tamed_rows(Y)

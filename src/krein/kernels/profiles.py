@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_unit_rows
 from ._distances import distances, norms, products
 from .base import Kernel, Profile, _len
 from .traits import Traits
-
-UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
 
 
 class OfDistance(Kernel):
@@ -83,8 +80,3 @@ class DotProduct(Kernel):
             f"{self!r} is singular or kinked within the distances of the data (up to "
             f"{diameter:.4g} of the sphere's 2)."
         )
-
-
-def check_sphere(kernel: Kernel, X: Any) -> None:
-    """Raise unless all rows of X are unit rows."""
-    check_unit_rows(kernel, norms(X), UNIT_CURE)

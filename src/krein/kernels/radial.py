@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import row_norms
 
-from .._validation import check_degree, check_positive
+from .._validation import check_degree, check_positive, check_unit_rows
 from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
 from ..measures.laws import matern_profile
-from ._distances import centred, city_distances, in_units, largest
+from ._distances import centred, city_distances, in_units, largest, norms
 from ._exp import exp_in_place
-from .base import Profile
-from .profiles import OfDistance, Radial, check_sphere
+from .profiles import OfDistance, Radial
 from .traits import Traits
 
 # Rows of up to this many bandwidths have squares that are finite.
 TAMEST = 1e140
+
+UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
 
 
 class Gaussian(Radial):
@@ -327,13 +328,9 @@ class GeodesicGaussian(Radial):
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         X = super()._check_data(X, name)
-        check_sphere(self, X)
+        check_unit_rows(self, norms(X), UNIT_CURE)
         return X
 
     def _profile(self, z: NDArray) -> NDArray:
         angle = 2 * np.arcsin(np.clip(np.asarray(z) / 2, 0, 1))
         return np.exp(-0.5 * np.square(in_units(angle, check_positive(self, "sigma", self.sigma))))
-
-    @property
-    def zonal_profile(self) -> Profile:
-        return lambda u: self._profile(np.sqrt(np.maximum(2 - 2 * np.asarray(u), 0)))

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_choice, check_finite, check_n_jobs, check_positive
+from .._validation import ArgumentError, check_choice, check_finite, check_n_jobs, check_positive
 from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
 from .traits import Traits
 
 ROOTED = ("dtw", "ddtw", "wdtw")  # sums of squares, of which the root is the distance
 METRICS = (*ROOTED, "lcss", "erp", "edr", "msm", "twe")
+# The names that aeon gives to the non-negative parameters of a metric, and our names.
+TWE = {"nu": "stiffness", "lmbda": "penalty"}
+PRICES = {"wdtw": {"g": "steepness"}, "msm": {"c": "cost"}, "twe": TWE}
 
 Series = list[NDArray[np.float64]]  # each of shape (time, channels)
 
@@ -151,23 +154,15 @@ class ElasticDistance(Kernel):
         check_n_jobs(self, self.n_jobs)
         window = self.window
         if window is not None and not (isinstance(window, numbers.Real) and 0 <= window <= 1):
-            raise ValueError(
-                f"{type(self).__name__} needs window to be a share of the length in [0, 1] or "
-                f"None, got {window!r}."
-            )
+            raise ArgumentError(self, "window", "a share of the length in [0, 1] or None", window)
         found: dict[str, Any] = {}
         if window is not None:
             # Both libraries take the floor of window · length, and 0.29 · 100 is 28.999…
             found["window"] = min(1.0, float(window) * (1 + 1e-12))
-        if metric == "wdtw":
-            found["g"] = self._price("steepness")
-        elif metric == "erp":
+        for name, own in PRICES.get(metric, {}).items():
+            found[name] = self._price(own)
+        if metric == "erp":
             found["g"] = check_finite(self, "gap", self.gap)
-        elif metric == "msm":
-            found["c"] = self._price("cost")
-        elif metric == "twe":
-            found["nu"] = self._price("stiffness")
-            found["lmbda"] = self._price("penalty")
         elif metric in ("lcss", "edr") and self.epsilon is not None:
             found["epsilon"] = check_positive(self, "epsilon", self.epsilon)
         return found
@@ -175,7 +170,7 @@ class ElasticDistance(Kernel):
     def _price(self, name: str) -> float:
         value = check_finite(self, name, getattr(self, name))
         if value < 0:
-            raise ValueError(f"{type(self).__name__} needs {name} to be at least 0, got {value}.")
+            raise ArgumentError(self, name, "at least 0", value)
         return value
 
     def _check_data(self, X: Any, name: str = "X") -> Series:
@@ -185,7 +180,7 @@ class ElasticDistance(Kernel):
             X = np.asarray(X)
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
             X = X[:, :, None]
-        return check_ragged(self, X, name, "series", "(time,) or (time, channels)", shortest)
+        return check_ragged(self, X, name, "series", "(time,) or (time, channels)", shortest, True)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return check_ragged_pair(self, *super()._check_pair(X, Y), "channels")

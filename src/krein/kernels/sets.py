@@ -185,11 +185,26 @@ class Dice(Tversky):
 
 
 def check_ragged(
-    owner: Kernel, X: Any, name: str, noun: str, shapes: str, shortest: int = 1
+    owner: Kernel, X: Any, name: str, noun: str, shape: str, shortest: int, vectors: bool
 ) -> list[NDArray[np.float64]]:
-    """A list of finite matrices of equal width; vectors are taken as columns if `shapes` says so.
+    """Return X as a list of finite matrices of equal width, or raise an error.
 
-    `noun` and `shapes` are the words of the messages: what one object is and its shape.
+    Parameters
+    ----------
+    owner : Kernel
+        The kernel that the error names.
+    X : array-like or sequence of array-likes
+        The objects.
+    name : str
+        The name that the error gives to X.
+    noun : str
+        What the error calls the objects, in the plural.
+    shape : str
+        The shape of one object in words, for the error.
+    shortest : int
+        The smallest allowed number of rows of an object.
+    vectors : bool
+        Whether a vector is taken as a matrix of one column.
     """
     title = type(owner).__name__
     if isinstance(X, str | bytes) or not hasattr(X, "__len__") or sparse.issparse(X):
@@ -204,26 +219,21 @@ def check_ragged(
             raise TypeError(
                 f"{title} needs {noun} of numbers, but object {i} of {name} is not."
             ) from error
-        if array.ndim == 1 and shapes.startswith("(time,)"):
-            array = array[:, None]
-        if array.ndim != 2:
-            raise ValueError(
-                f"{title} needs a list of {noun} of shape {shapes}, but object {i} of {name} has "
-                f"shape {array.shape}."
-            )
-        if len(array) < shortest or array.shape[1] == 0:
-            raise ValueError(
-                f"{title} needs {noun} of at least {shortest} point{'s' * (shortest > 1)}, but "
-                f"object {i} of {name} has shape {np.shape(one)}."
-            )
-        if array.shape[1] != (found[0] if found else array).shape[1]:
-            raise ValueError(
-                f"{title} needs {noun} of one width, but object {i} of {name} has "
-                f"{array.shape[1]} columns and object 0 has {found[0].shape[1]}."
-            )
-        if not np.isfinite(array).all():
-            raise ValueError(f"{title} needs finite {noun}, but object {i} of {name} is not.")
+        array = array[:, None] if array.ndim == 1 and vectors else array
         found.append(array)
+        if array.ndim != 2:
+            needs, has = f"a list of {noun} of shape {shape}", f"has shape {array.shape}"
+        elif len(array) < shortest or array.shape[1] == 0:
+            needs = f"{noun} of at least {shortest} point{'s' * (shortest > 1)}"
+            has = f"has shape {np.shape(one)}"
+        elif array.shape[1] != found[0].shape[1]:
+            needs = f"{noun} of one width"
+            has = f"has {array.shape[1]} columns and object 0 has {found[0].shape[1]}"
+        elif not np.isfinite(array).all():
+            needs, has = f"finite {noun}", "is not"
+        else:
+            continue
+        raise ValueError(f"{title} needs {needs}, but object {i} of {name} {has}.")
     return found
 
 
@@ -275,7 +285,7 @@ class Hausdorff(Kernel):
         return Traits(is_symmetric=not self.directed, takes_vectors=False, mirrors=True)
 
     def _check_data(self, X: Any, name: str = "X") -> list[NDArray[np.float64]]:
-        return check_ragged(self, X, name, "point sets", "(points, d)")
+        return check_ragged(self, X, name, "point sets", "(points, d)", 1, False)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return check_ragged_pair(self, *super()._check_pair(X, Y), "coordinates")

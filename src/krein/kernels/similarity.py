@@ -136,7 +136,7 @@ class Similarity(_Wrapper):
     def _check_parameters(self) -> None:
         transform = check_choice(self, "transform", self.transform, TRANSFORMS)
         if transform in RATED and not self._waits:
-            check_positive(self, "gamma", self.gamma, "or 'median'")
+            check_positive(self, "gamma", self.gamma, " or 'median'")
         if transform == "max" and self.scale is None:
             raise ValueError(
                 "Similarity(transform='max') needs scale, the largest distance there is, so that "

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._blocks import row_blocks
 from .._threads import blas_threads_for
 from .._validation import NestedParameters, all_or_nothing
+from .errors import AsymmetryError
 
 # Matrices that differ from their transpose by more than this, relative to their largest value,
 # are not symmetric: round-off is smaller, also that of distances computed from products.
@@ -35,6 +36,7 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
     """
 
     n_samples_fit_: int
+    n_features_in_: int
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -123,17 +125,17 @@ def precomputed_square(owner: BaseEstimator, X: Any) -> NDArray:
     return square
 
 
-def precomputed_rows(owner: BaseEstimator, X: Any) -> NDArray:
+def precomputed_rows(owner: Proximity, X: Any) -> NDArray:
     """Validate rows of values against the training objects."""
-    try:
-        return validate_data(owner, X, reset=False, dtype=[np.float64, np.float32])
-    except ValueError as error:
-        if "is expecting" not in str(error):
-            raise
+    validate_data(owner, X, reset=False, skip_check_array=True, ensure_2d=False)  # column names
+    rows = check_array(X, dtype=[np.float64, np.float32], estimator=owner, input_name="X")
+    if rows.shape[1] != owner.n_features_in_:
         raise ValueError(
-            f"{error} A row of precomputed values has one column per training object, in the "
-            "order of fit: pass D[np.ix_(new, train)]."
-        ) from None
+            f"X has {rows.shape[1]} features, but {_name(owner)} is expecting "
+            f"{owner.n_features_in_} features as input. A row of precomputed values has one column "
+            "per training object, in the order of fit: pass D[np.ix_(new, train)]."
+        )
+    return rows
 
 
 def check_square(owner: object, X: NDArray) -> None:
@@ -148,27 +150,17 @@ def check_square(owner: object, X: NDArray) -> None:
 
 
 def check_symmetric(owner: object, X: NDArray) -> None:
-    """Raise unless X = Xᵀ up to round-off."""
+    """Raise an error unless X = Xᵀ up to round-off."""
     gap = np.abs(X - X.T)
-    worst = float(gap.max())
-    if worst > ROUND_OFF[X.dtype] * float(np.abs(X).max()):
-        i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
-        raise ValueError(
-            f"{_name(owner)} needs a symmetric matrix X, but X[{i}, {j}] = {X[i, j]:.6g} and "
-            f"X[{j}, {i}] = {X[j, i]:.6g}, the largest asymmetry ({worst:.3g}): choose how to "
-            'symmetrise it, e.g. krein.proximity.symmetrize(X, "average").'
-        )
+    if gap.max() > ROUND_OFF[X.dtype] * float(np.abs(X).max()):
+        place = place_of_largest(gap)
+        raise AsymmetryError(_name(owner), place, float(X[place]), float(X.T[place]))
 
 
-def check_finite_pairs(owner: object, X: NDArray, source: str) -> None:
-    """Raise if a computed value is NaN or infinite, naming the pair."""
-    bad = ~np.isfinite(X)
-    if bad.any():
-        i, j = (int(k) for k in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{_name(owner)} got {X[i, j]} from {source} for object {i} of X and training object "
-            f"{j}: it must be finite for every pair."
-        )
+def place_of_largest(X: NDArray) -> tuple[int, int]:
+    """Return the row and the column of the largest entry of a matrix."""
+    i, j = np.unravel_index(np.argmax(X), X.shape)
+    return int(i), int(j)
 
 
 def _name(owner: object) -> str:

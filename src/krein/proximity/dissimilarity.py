@@ -12,15 +12,17 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from ..kernels.errors import BadPairError
 from ._base import (
     ROUND_OFF,
     Centring,
     Proximity,
-    check_finite_pairs,
     check_symmetric,
+    place_of_largest,
     precomputed_rows,
     precomputed_square,
 )
+from .errors import DiagonalError, NegativeError
 
 METRIC = [StrOptions({"precomputed", "euclidean", "manhattan", "cosine"}), callable]
 
@@ -42,11 +44,7 @@ class _Dissimilarities(Proximity):
         diagonal = np.abs(np.diagonal(D))
         if diagonal.max() > ROUND_OFF[D.dtype] * D.max():
             i = int(np.argmax(diagonal))
-            raise ValueError(
-                f"{type(self).__name__} needs dissimilarities with a zero diagonal, but X[{i}, "
-                f"{i}] = {D[i, i]:.6g}: set it by np.fill_diagonal(X, 0) if it is noise; if X "
-                "holds similarities, leave this step out."
-            )
+            raise DiagonalError(type(self).__name__, (i, i), float(D[i, i]))
         return D
 
     def _rows(self, X: Any) -> NDArray:
@@ -67,19 +65,18 @@ class _Dissimilarities(Proximity):
         if callable(self.metric):
             # Never the same object twice: scikit-learn would evaluate one triangle and mirror it.
             D = pairwise_distances(X, Y.copy(), metric=self.metric)
-            check_finite_pairs(self, D, "metric")
+            if not np.isfinite(D).all():
+                place = place_of_largest(~np.isfinite(D))
+                name = f"The metric of {type(self).__name__}"
+                raise BadPairError(name, float(D[place]), *place)
         else:
             D = pairwise_distances(X, None if X is Y else Y, metric=self.metric)
         return D.astype(X.dtype, copy=False)
 
     def _check_sign(self, D: NDArray) -> None:
         if D.min() < -ROUND_OFF[D.dtype] * np.abs(D).max():
-            i, j = (int(k) for k in np.unravel_index(np.argmin(D), D.shape))
-            raise ValueError(
-                f"Negative values in data passed to {type(self).__name__}: X[{i}, {j}] = "
-                f"{D[i, j]:.6g}, but a dissimilarity is never below 0; if X holds similarities, "
-                "leave this step out."
-            )
+            place = place_of_largest(-D)
+            raise NegativeError(type(self).__name__, place, float(D[place]))
 
     def _learn_means(self, D: NDArray) -> None:
         check_symmetric(self, D)
