@@ -1,4 +1,4 @@
-"""Errors that kernels raise. They carry fields, from which the sentence is made when it is read."""
+"""Errors that kernels raise. They carry fields, and `str` makes the sentence of the fields."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ Place = int | None
 class BadPairError(ValueError):
     """A kernel has no finite value for a pair of objects.
 
-    The fields tell a caller who evaluated a part of the data which pair it is in that part;
-    `among` and `after` return the same error with the places of the objects in the whole data.
+    A caller who evaluated a part of the data knows the places of the pair in that part only.
+    `among` and `after` return the same error with the places in the whole data.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class BadPairError(ValueError):
         The places of the first and of the second object; None if a place would mean nothing to
         the user.
     final : bool, default=False
-        True if the places already are those in the whole data, so that nobody moves them.
+        True if the places are places in the whole data, which no caller may change.
     """
 
     def __init__(self, name: str, value: float, row: Place, column: Place, final: bool = False):
@@ -32,20 +32,20 @@ class BadPairError(ValueError):
         super().__init__(name, value, row, column, final)
 
     def among(self, rows: Any, columns: Any) -> BadPairError:
-        """Return the error for data in which the objects of this one have the given places."""
+        """Return the error for the whole data: row i is at rows[i], column j at columns[j]."""
         if self.final or self.row is None or self.column is None:
             return self
         pair = int(rows[self.row]), int(columns[self.column])
         return BadPairError(self.name, self.value, *pair)
 
     def after(self, n: int) -> BadPairError:
-        """Return the error for data that have n more rows before the first row."""
+        """Return the error for the whole data, which has n more rows before this part."""
         if self.final or self.row is None:
             return self
         return BadPairError(self.name, self.value, self.row + n, self.column)
 
     def nowhere(self) -> BadPairError:
-        """Return the error without places that are not final."""
+        """Return the error without its places, unless they are final."""
         return self if self.final else BadPairError(self.name, self.value, None, None)
 
     def __str__(self) -> str:
@@ -57,7 +57,17 @@ class BadPairError(ValueError):
 
 
 class NoMeasureError(ValueError):
-    """The kernel has no spectral measure."""
+    """The kernel has no spectral measure.
+
+    Examples
+    --------
+    >>> from krein.kernels import TL1, NoMeasureError
+    >>> try:
+    ...     TL1().measure(dim=3)
+    ... except NoMeasureError as error:
+    ...     print(error)
+    TL1() has no spectral measure: none is known. Use a Nyström approximation (krein.Nystrom)...
+    """
 
 
 class UnresolvedError(ValueError):
@@ -67,6 +77,15 @@ class UnresolvedError(ValueError):
     ----------
     kernel : Kernel
         The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import EditDistance, Similarity, UnresolvedError
+    >>> try:
+    ...     Similarity(EditDistance())(["cat"], ["dog"])
+    ... except UnresolvedError as error:
+    ...     print(error)
+    Similarity(distance=EditDistance()) takes a parameter from the training data (gamma='median')...
     """
 
     def __init__(self, kernel: object):
@@ -75,9 +94,10 @@ class UnresolvedError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{one_line(self.kernel)} takes a parameter from data (gamma='median'), and new rows "
-            "must not change it: call kernel.resolved(X_train), which returns the kernel with the "
-            "number, or fit a map or a learner, whose kernel_ has it; or give gamma a number."
+            f"{one_line(self.kernel)} takes a parameter from the training data (gamma='median'), "
+            "and new rows must not change it: call kernel.resolved(X_train), which returns the "
+            "kernel with a number, or use the kernel_ of a fitted map or learner, or give gamma a "
+            "number."
         )
 
 

@@ -13,7 +13,7 @@ Place = tuple[int, int] | None
 class BadProximityError(ValueError):
     """A matrix of proximities has an entry that its owner refuses.
 
-    The fields tell a caller who passed on a part of the matrix where the entry is in that part;
+    A caller who passed on a part of a matrix knows the place of the entry in that part only.
     `within` returns the same error with the place of the entry in the whole matrix.
 
     Parameters
