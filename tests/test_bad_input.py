@@ -123,9 +123,14 @@ REFUSED = {
         InfiniteMassError,
         "finite mass.*Epanechnikov.*Nyström",
     ),
-    "negative radius": (_fourier(radius=-1.0), X, ValueError, r"'radius' parameter.*Got -1\.0"),
-    "zero radius": (_fourier(radius=0.0), X, ValueError, r"'radius' parameter"),
-    "word as radius": (_fourier(radius="big"), X, ValueError, r"'radius' parameter.*'big'"),
+    "negative diameter": (
+        _fourier(diameter=-1.0),
+        X,
+        ValueError,
+        r"'diameter' parameter.*Got -1\.0",
+    ),
+    "zero diameter": (_fourier(diameter=0.0), X, ValueError, r"'diameter' parameter"),
+    "word as diameter": (_fourier(diameter="big"), X, ValueError, r"'diameter' parameter.*'big'"),
     "unknown sampler": (_fourier(sampler="sobol"), X, ValueError, r"'sampler' parameter.*'sobol'"),
     "unknown weights": (_fourier(weights="best"), X, ValueError, r"'weights' parameter"),
     "unknown split": (_fourier(decomposition="hahn"), X, ValueError, r"'decomposition' parameter"),
@@ -263,7 +268,7 @@ def test_a_pairwise_callable_that_returns_vectors():
 
 
 def test_a_callable_that_returns_nan_words_or_complex_numbers():
-    with pytest.raises(ValueError, match=r"returned nan.*finite for every pair"):
+    with pytest.raises(ValueError, match=r"returned nan.*finite number for every pair"):
         Custom(lambda A, B: np.full((len(A), len(B)), np.nan))(X)
     with pytest.raises(ValueError, match="real numbers"):
         Custom(lambda A, B: np.full((len(A), len(B)), "a"))(X)

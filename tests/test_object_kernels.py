@@ -179,7 +179,7 @@ def test_similarity_leaves_a_precomputed_matrix_as_it_was(rng):
 def test_parameters_of_the_distance_are_nested():
     kernel = Similarity(EditDistance()).set_params(distance__metric="lcs", gamma=0.5)
     assert kernel.distance.metric == "lcs"
-    assert kernel.get_params()["distance__workers"] == 1
+    assert kernel.get_params()["distance__n_jobs"] == 1
     assert kernel(["ab"], ["ba"])[0, 0] == pytest.approx(np.exp(-0.5))
 
 
@@ -196,12 +196,12 @@ FINGERPRINTS = np.array([[0.0, 1], [2, 1]])
         (EditDistance(), (["a"], ["b", None]), TypeError, "item 1 of Y is None"),
         (EditDistance(), (np.arange(3.0),), TypeError, "needs strings, but item 0"),
         (EditDistance(), ([],), ValueError, "at least one string, but X is empty"),
-        (EditDistance(), ("ACGT",), TypeError, "sequence of strings as X, got 'ACGT'"),
+        (EditDistance(), ("ACGT",), TypeError, "X to be a sequence of strings, got 'ACGT'"),
         (EditDistance(), (pd.DataFrame({"s": ["a"]}),), TypeError, r"shape \(1, 1\)"),
         (EditDistance("hamming"), (["a"],), ValueError, "metric to be one of 'levenshtein'"),
-        (EditDistance(workers=0), (["a"],), ValueError, "workers to be a whole number"),
+        (EditDistance(n_jobs=0), (["a"],), ValueError, "n_jobs to be a whole number"),
         (DynamicTimeWarping(), ([],), ValueError, "list of series, but X is empty"),
-        (DynamicTimeWarping(), ("abc",), TypeError, "list of series as X, got str"),
+        (DynamicTimeWarping(), ("abc",), TypeError, "X to be a list of series, got str"),
         (DynamicTimeWarping(), (["abc"],), TypeError, "series of numbers, but object 0 of X"),
         (DynamicTimeWarping(), ([1.0, 2.0],), ValueError, r"object 0 of X has shape \(\)"),
         (DynamicTimeWarping(), ([[1.0], []],), ValueError, "at least 1 point, but object 1"),
@@ -219,21 +219,26 @@ FINGERPRINTS = np.array([[0.0, 1], [2, 1]])
         (Hausdorff(), (np.ones((3, 2)),), ValueError, r"shape \(points, d\), but object 0"),
         (Hausdorff(), ([[[0.0, np.inf]]],), ValueError, "finite point sets, but object 0"),
         (Hausdorff(), ([np.ones((1, 2))], [np.ones((1, 3))]), ValueError, "2 coordinates and Y"),
-        (Tanimoto(), (-FINGERPRINTS,), ValueError, "entries ≥ 0, but X has a smallest entry of -2"),
+        (
+            Tanimoto(),
+            (-FINGERPRINTS,),
+            ValueError,
+            "but the smallest entry of X is -2",
+        ),
         (Dice(), (sparse.csr_array(-FINGERPRINTS),), ValueError, "entries ≥ 0"),
         (Tanimoto(), ([],), ValueError, "needs rows or sets, but X is empty"),
-        (Tanimoto(), ({1, 2},), TypeError, "list of sets as X, got one set"),
-        (Tanimoto(), ([{1}, 2],), TypeError, "its item 1 is 2"),
+        (Tanimoto(), ({1, 2},), TypeError, "X to be a list of sets, not a set"),
+        (Tanimoto(), ([{1}, 2],), TypeError, "item 1 is 2"),
         (Tanimoto(), ([{1}], FINGERPRINTS), TypeError, "only one of X and Y is a list of sets"),
         (Tanimoto(), (FINGERPRINTS, np.ones((1, 3))), ValueError, "2 columns and Y has 3"),
         (Tversky(-1, 0), (FINGERPRINTS,), ValueError, "alpha and beta ≥ 0"),
         (Tversky(0, 0), (FINGERPRINTS,), ValueError, "not both 0"),
-        (Tversky(5, 0), (FINGERPRINTS,), ValueError, "rows of 0 and 1 only"),
+        (Tversky(5, 0), (FINGERPRINTS,), ValueError, "only defined for rows of 0 and 1"),
         (Similarity(EditDistance(), "max"), (["a"],), ValueError, "needs scale"),
         (Similarity(EditDistance(), "log"), (["a"],), ValueError, "transform to be one of 'exp'"),
         (Similarity(EditDistance(), gamma=0), (["a"],), ValueError, "gamma to be a finite number"),
-        (Similarity("euclidean"), (["a"],), TypeError, "a kernel or a function of blocks"),
-        (Similarity(EditDistance), (["a"],), TypeError, "a kernel or a function of blocks"),
+        (Similarity("euclidean"), (["a"],), TypeError, "distance to be a kernel or a function"),
+        (Similarity(EditDistance), (["a"],), TypeError, "distance to be a kernel or a function"),
     ],
 )
 def test_bad_input_gets_one_sentence(kernel, args, error, message):

@@ -2,8 +2,8 @@
 
 A *point* sampler returns canonical points, rows that are each N(0, I) and as evenly spread as it
 can make them; every law transports canonical points to its own (see `krein.measures.Law`), so
-every point sampler works with every law. `Importance`, `Leverage` and `Rejection` need more than
-points - a density, the data, a radial density - and say so when it is missing.
+every point sampler works with every law. `Importance`, `LeverageSampler` and `Rejection` need
+more than points - a density, the data, a radial density - and say so when it is missing.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class Importance(Sampler):
                 )
 
 
-class Leverage(Sampler):
+class LeverageSampler(Sampler):
     """Keeps the frequencies of a larger pool that matter most for ridge regression on the data.
 
     A pool of ``pool · n`` atoms is drawn by `Orthogonal`, and chances are given to its atoms in
@@ -357,7 +357,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "orthogonal": Orthogonal,
     "qmc": QuasiMonteCarlo,
     "importance": Importance,
-    "leverage": Leverage,
+    "leverage": LeverageSampler,
     "rejection": Rejection,
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from functools import partial
 from typing import Any, Self
@@ -25,13 +24,15 @@ from ..estimators.svc import KreinSVC
 from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
 from ..kernels import Kernel
 from ..kernels.errors import BadPairError
+from ..kernels.memory import Memory, Remembered
+from ..kernels.values import check_values
 from ..proximity import DissimilarityToSimilarity
+from ..proximity.errors import BadProximityError
 from ..rows import count
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
 from .maps import candidates, views
-from .memory import Memory, Remembered
 from .parameters import with_parameters
 from .plan import Plan
 from .report import Report
@@ -170,26 +171,21 @@ class Automatic(Estimator):
                 "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
                 "is a Gaussian, a similarity."
             )
-        if isinstance(kernel, Kernel):
-            D = kernel(sample[:SAMPLED])
-        else:
-            # In the order of the caller, whom a sentence may tell where a bad value is.
-            assert data.columns is not None
-            counted = np.sort(data.columns)
-            D = data.memory.X[np.ix_(counted, counted)]
+        places = None  # the indices of a sample mean nothing to the caller
         try:
-            if isinstance(kernel, str):
-                DissimilarityToSimilarity("double_centering").fit(D)  # which must be symmetric
-            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
-        except ValueError as error:
-            said = str(error).replace("DissimilarityToSimilarity", self._name)
-            said = said.replace("leave this step out", "use dissimilarity=False")
-            if isinstance(kernel, Kernel):  # the places are those of a sample
-                said = re.sub(r"X\[\d+, \d+\] =", "the kernel has", said)
+            if isinstance(kernel, Kernel):
+                D = check_values(kernel, kernel(sample[:SAMPLED]))
             else:
-                places = re.compile(r"X\[(\d+), (\d+)\]")
-                said = places.sub(lambda m: f"X[{counted[int(m[1])]}, {counted[int(m[2])]}]", said)
-            raise ValueError(said) from error
+                # In the order of the caller, to whom an error names the place of a bad value.
+                assert data.columns is not None
+                places = np.sort(data.columns)
+                D = data.memory.X[np.ix_(places, places)]
+                DissimilarityToSimilarity("double_centering").fit(D)  # needs a symmetric matrix
+            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
+        except BadPairError as bad:
+            raise bad.nowhere() from None
+        except BadProximityError as bad:
+            raise bad.within(self._name, places, "use dissimilarity=False") from None
 
     # --- prediction -----------------------------------------------------------------------------
 

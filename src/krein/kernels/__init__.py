@@ -1,4 +1,4 @@
-"""What k is: kernels of vectors and objects, definite or not, and their algebra."""
+"""Kernels of vectors and of objects, positive definite or not, and their algebra."""
 
 from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Transposed
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
@@ -13,15 +13,14 @@ from .dot import (
     Sigmoid,
 )
 from .errors import NoMeasureError, UnresolvedError
+from .l1 import TL1, Laplacian
 from .radial import (
-    TL1,
     Cauchy,
     DeltaGaussian,
     Epanechnikov,
     Gaussian,
     GaussianCombination,
     GeodesicGaussian,
-    Laplacian,
     Matern,
     Multiquadric,
     SphericalPolynomial,
@@ -31,6 +30,7 @@ from .series import DynamicTimeWarping, ElasticDistance
 from .sets import Dice, Hausdorff, Tanimoto, Tversky
 from .similarity import Similarity
 from .strings import EditDistance
+from .traits import Traits
 
 __all__ = [
     "TL1",
@@ -73,6 +73,7 @@ __all__ = [
     "SymmetricPart",
     "Tanimoto",
     "ThinPlateSpline",
+    "Traits",
     "Transposed",
     "Tversky",
     "UnresolvedError",

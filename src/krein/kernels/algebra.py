@@ -1,4 +1,4 @@
-"""Sums, products, multiples and transposes of kernels."""
+"""Sums, products, multiples, transposes and parts of kernels."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from numpy.typing import NDArray
 from .._validation import check_finite
 from ..measures import GegenbauerMeasure, Measure, Part, Sphere
 from .base import Kernel, Profile, _len
+from .traits import Traits
 
 
 class Constant(Kernel):
-    """``k(x, y) = value``. Its measure is a point mass at frequency 0.
+    """``k(x, y) = value``. The measure is a point mass at frequency 0.
 
     Parameters
     ----------
     value : float, default=1.0
-        The constant, of either sign.
+        The constant, positive or negative.
+
+    Examples
+    --------
+    >>> from krein.kernels import Constant
+    >>> Constant(-2.0)(["a", "b"])
+    array([[-2., -2.],
+           [-2., -2.]])
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, value: float = 1.0):
         self.value = value
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
-        return X  # a constant takes anything that has a length
+        return X  # a constant takes all data that have a length
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return np.full((_len(X), _len(Y)), check_finite(self, "value", self.value))
@@ -45,7 +53,7 @@ class Constant(Kernel):
 
 
 class _Pair(Kernel):
-    """Two kernels joined by an operation on their values."""
+    """Two kernels whose values are joined by an operation."""
 
     def __init__(self, left: Kernel, right: Kernel):
         self.left = left
@@ -56,37 +64,8 @@ class _Pair(Kernel):
         raise TypeError("An operation is needed.")
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.is_symmetric and self.right.is_symmetric
-
-    @property
-    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.unit_rows or self.right.unit_rows
-
-    @property
-    def has_closed_form(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.has_closed_form and self.right.has_closed_form
-
-    @property
-    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.fills_diagonal and self.right.fills_diagonal
-
-    @property
-    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.takes_vectors and self.right.takes_vectors
-
-    @property
-    def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.mirrors and self.right.mirrors
-
-    @property
-    def antipodal_exponent(self) -> float | None:  # type: ignore[override]  # a property here, a constant there
-        sides = (self.left.antipodal_exponent, self.right.antipodal_exponent)
-        return min((side for side in sides if side is not None), default=None)
-
-    @property
-    def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
-        return max(self.left.lowest_product, self.right.lowest_product)
+    def traits(self) -> Traits:
+        return self.left.traits.joined(self.right.traits)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.right._check_data(self.left._check_data(X, name), name)
@@ -112,21 +91,36 @@ class _Pair(Kernel):
 
     @property
     def radial_profile(self) -> Profile | None:
-        left, right = self.left.radial_profile, self.right.radial_profile
-        if left is None or right is None:
-            return None
-        return lambda z: self._join(left(z), right(z))
+        return self._joined(self.left.radial_profile, self.right.radial_profile)
 
     @property
     def zonal_profile(self) -> Profile | None:
-        left, right = self.left.zonal_profile, self.right.zonal_profile
+        return self._joined(self.left.zonal_profile, self.right.zonal_profile)
+
+    def _joined(self, left: Profile | None, right: Profile | None) -> Profile | None:
         if left is None or right is None:
             return None
-        return lambda u: self._join(left(u), right(u))
+        return lambda values: self._join(left(values), right(values))
 
 
 class Sum(_Pair):
-    """``k(x, y) = left(x, y) + right(x, y)``; the measures add."""
+    """``k(x, y) = left(x, y) + right(x, y)``. The measure is the sum of both measures.
+
+    Parameters
+    ----------
+    left : Kernel
+        The first term.
+    right : Kernel
+        The second term.
+
+    Examples
+    --------
+    >>> from krein.kernels import Constant, Gaussian
+    >>> Gaussian() + 1
+    Sum(left=Gaussian(), right=Constant())
+    >>> (Gaussian() + 1)([[0.0]])
+    array([[2.]])
+    """
 
     @staticmethod
     def _join(left: Any, right: Any) -> Any:
@@ -135,16 +129,31 @@ class Sum(_Pair):
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim) + self.right._closed_form(dim)
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        if self.has_closed_form or self.radial_profile is not None:
-            return super().measure(dim, radius, **options)
-        # Neither a closed form nor a function of the distance: each side has its own measure.
-        left = self.left.measure(dim, radius, **options)
-        return left + self.right.measure(dim, radius, **options)
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        if self.traits.has_closed_form or self.radial_profile is not None:
+            return super().measure(dim, diameter, **options)
+        # Without a closed form and a radial profile of the sum, each term has its own measure.
+        left = self.left.measure(dim, diameter, **options)
+        return left + self.right.measure(dim, diameter, **options)
 
 
 class Product(_Pair):
-    """``k(x, y) = left(x, y) · right(x, y)``; the measures convolve."""
+    """``k(x, y) = left(x, y) · right(x, y)``. The measure is the convolution of both measures.
+
+    Parameters
+    ----------
+    left : Kernel
+        The first factor.
+    right : Kernel
+        The second factor.
+
+    Examples
+    --------
+    >>> from krein.kernels import Gaussian, Polynomial
+    >>> kernel = Gaussian() * Polynomial()
+    >>> kernel([[1.0]])
+    array([[4.]])
+    """
 
     @staticmethod
     def _join(left: Any, right: Any) -> Any:
@@ -155,41 +164,13 @@ class Product(_Pair):
 
 
 class _Wrapper(Kernel):
-    """A kernel derived from one other kernel."""
+    """A kernel that is made of one other kernel."""
 
     kernel: Kernel
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.is_symmetric
-
-    @property
-    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.unit_rows
-
-    @property
-    def has_closed_form(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.has_closed_form
-
-    @property
-    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.fills_diagonal
-
-    @property
-    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.takes_vectors
-
-    @property
-    def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.mirrors
-
-    @property
-    def antipodal_exponent(self) -> float | None:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.antipodal_exponent
-
-    @property
-    def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.lowest_product
+    def traits(self) -> Traits:
+        return self.kernel.traits
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.kernel._check_data(X, name)
@@ -202,9 +183,22 @@ class _Wrapper(Kernel):
 
 
 class Scaled(_Wrapper):
-    """``k(x, y) = factor · kernel(x, y)``, of either sign; the measure is that of `kernel`, scaled.
+    """``k(x, y) = factor · kernel(x, y)``. The measure is `factor` times the measure of `kernel`.
 
-    ``1.0 * kernel`` does and refuses whatever `kernel` does and refuses.
+    ``1.0 * kernel`` behaves as `kernel` in every method.
+
+    Parameters
+    ----------
+    factor : float
+        The factor, positive or negative.
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Gaussian
+    >>> (-2 * Gaussian())([[0.0]])
+    array([[-2.]])
     """
 
     def __init__(self, factor: float, kernel: Kernel):
@@ -222,7 +216,7 @@ class Scaled(_Wrapper):
         return self._by * self.kernel._rows(X, rows, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return check_finite(self, "factor", self.factor) * self.kernel._where(X, Y, wanted)
+        return self._by * self.kernel._where(X, Y, wanted)
 
     def _diagonal(self, X: Any) -> NDArray:
         return self._by * self.kernel._diagonal(X)
@@ -241,8 +235,8 @@ class Scaled(_Wrapper):
     def _closed_form(self, dim: int) -> Measure:
         return self.kernel._closed_form(dim) * self._by
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        return self.kernel.measure(dim, radius, **options) * self._by
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        return self.kernel.measure(dim, diameter, **options) * self._by
 
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
@@ -251,7 +245,7 @@ class Scaled(_Wrapper):
 
 
 class _Involution(_Wrapper):
-    """A kernel made of `kernel` and its transpose, whole blocks at a time."""
+    """A kernel made of `kernel` and its transpose."""
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
@@ -265,8 +259,8 @@ class _Involution(_Wrapper):
     def _closed_form(self, dim: int) -> Measure:
         return self._of_measure(self.kernel._closed_form(dim))
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        return self._of_measure(self.kernel.measure(dim, radius, **options))
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        return self._of_measure(self.kernel.measure(dim, diameter, **options))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         if Y is None:
@@ -287,14 +281,29 @@ class _Involution(_Wrapper):
 
 
 class Transposed(_Involution):
-    """``k(x, y) = kernel(y, x)``; the measure is conjugated."""
+    """``k(x, y) = kernel(y, x)``. The measure is the conjugate of the measure of `kernel`.
+
+    ``kernel.T`` returns this kernel if `kernel` is not symmetric.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Tversky
+    >>> kernel = Tversky()
+    >>> kernel([{1, 2}], [{1}]), kernel.T([{1, 2}], [{1}])
+    (array([[0.5]]), array([[1.]]))
+    """
 
     @property
     def T(self) -> Kernel:
         return self.kernel
 
-    # Only one of the two blocks is needed. It is copied, so that products with a block do not
-    # depend on who computed it: BLAS rounds rows and columns differently.
+    # The transpose needs one of the two blocks only. The block is copied to C order, because BLAS
+    # rounds products with rows and with columns differently.
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         turned = self.kernel(X) if Y is None else self.kernel(Y, X)
@@ -314,9 +323,25 @@ class Transposed(_Involution):
 
 
 class SymmetricPart(_Involution):
-    """``(kernel(x, y) + kernel(y, x))/2``."""
+    """The symmetric part ``k(x, y) = (kernel(x, y) + kernel(y, x))/2``.
 
-    is_symmetric = True
+    ``kernel.symmetric_part`` returns this kernel if `kernel` is not symmetric.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Tversky
+    >>> Tversky().symmetric_part([{1, 2}], [{1}])
+    array([[0.75]])
+    """
+
+    @property
+    def traits(self) -> Traits:
+        return self.kernel.traits.symmetrised()
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return (straight + turned) / 2
@@ -326,7 +351,21 @@ class SymmetricPart(_Involution):
 
 
 class SkewPart(_Involution):
-    """``(kernel(x, y) − kernel(y, x))/2``; zero for a symmetric kernel."""
+    """The skew part ``k(x, y) = (kernel(x, y) − kernel(y, x))/2``, zero if `kernel` is symmetric.
+
+    ``kernel.skew_part`` returns this kernel if `kernel` is not symmetric.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Tversky
+    >>> Tversky().skew_part([{1, 2}], [{1}])
+    array([[-0.25]])
+    """
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return (straight - turned) / 2
@@ -336,9 +375,9 @@ class SkewPart(_Involution):
 
 
 def as_kernel(value: Any) -> Kernel:
-    """Return `value` if it is a kernel, a `Constant` if it is a number."""
+    """Return `value` if it is a kernel, or a `Constant` if it is a number."""
     if isinstance(value, Kernel):
         return value
     if isinstance(value, numbers.Real):
         return Constant(float(value))
-    raise TypeError(f"A kernel is combined with kernels and numbers, not {type(value).__name__}.")
+    raise TypeError(f"A kernel takes kernels and numbers as operands, not {type(value).__name__}.")

@@ -1,7 +1,7 @@
-"""What a kernel is.
+"""The base class of all kernels.
 
-A kernel is an estimator-like object: it is cloned, printed, compared and grid-searched
-(``kernel__sigma``) through scikit-learn's parameter contract, and it is called on data.
+A kernel follows scikit-learn's parameter contract, so it can be cloned, printed, compared and
+grid-searched (``kernel__sigma``). Calling a kernel on data returns the kernel matrix.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._validation import NestedParameters, check_choice, check_positive, check_unit_rows
+from .._validation import NestedParameters, check_choice, check_positive
 from ..measures import (
     GegenbauerMeasure,
     InfiniteMassError,
@@ -28,66 +28,70 @@ from ..measures import (
     zonal_measure,
 )
 from ._arithmetic import Arithmetic
-from ._distances import distances, norms, products
 from .errors import BadPairError, NoMeasureError, UnresolvedError
+from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
 
-# Of a matrix that is mirrored so many strips are computed, from the diagonal on.
+# Number of strips of rows in which the upper triangle of a symmetric matrix is computed.
 HALVES = 8
 
-NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which needs only kernel values."
-UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
+NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which only needs kernel values."
 
 
 class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
-    """A similarity k(x, y), symmetric or not, definite or not.
+    """A similarity k(x, y), symmetric or not, positive definite or not.
 
-    Subclasses define `_block` and, where the formula allows, `_diagonal`; kernels with a spectrum
-    define `measure`. See CONTRIBUTING for a ten-line example.
+    A subclass defines `_block`. It may also define `_diagonal`, if the formula has a short cut for
+    k(x, x), and `_closed_form`, if its spectral measure is known.
 
     Attributes
     ----------
-    is_symmetric : bool
-        Whether k(x, y) = k(y, x).
-    unit_rows : bool
-        Whether the kernel (or its measure) is only defined for rows of norm 1.
-    has_closed_form : bool
-        Whether `measure` is known in closed form on all of R^d.
-    fills_diagonal : bool
-        Whether `diag` is cheap and more exact than the diagonal of a block.
-    takes_vectors : bool
-        Whether the data are a numeric matrix; False for strings, series, sets and other objects.
-    mirrors : bool
-        Whether values are dear: of the matrix of all pairs of a symmetric kernel half is computed.
-    antipodal_exponent : float or None
-        The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
-    lowest_product : float
-        The smallest ⟨x, y⟩ of unit rows at which the kernel is defined.
+    traits : Traits
+        What the kernel declares about itself: its symmetry, domain, kind of data and cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.kernels import Kernel, Traits
+    >>> class Difference(Kernel):
+    ...     traits = Traits(is_symmetric=False)
+    ...
+    ...     def _block(self, X, Y):
+    ...         return X[:, :1] - Y[:, :1].T
+    >>> Difference()([[1.0], [3.0]])
+    array([[ 0., -2.],
+           [ 2.,  0.]])
     """
 
-    is_symmetric: bool = True
-    unit_rows: bool = False
-    has_closed_form: bool = False
-    fills_diagonal: bool = True
-    takes_vectors: bool = True
-    mirrors: bool = False
-    antipodal_exponent: float | None = None
-    lowest_product: float = -1.0
+    @property
+    def traits(self) -> Traits:
+        """What the kernel declares about itself; a subclass sets ``traits = Traits(...)``."""
+        return Traits()
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True if k(x, y) = k(y, x)."""
+        return self.traits.is_symmetric
+
+    @property
+    def takes_vectors(self) -> bool:
+        """True if the data are a numeric matrix; False for strings, series and other objects."""
+        return self.traits.takes_vectors
 
     @abstractmethod
     def _block(self, X: Any, Y: Any) -> NDArray:
-        """k(x, y) for all rows of X and Y, shape (len(X), len(Y)); inputs are validated."""
+        """Return k(x, y) for all rows of the validated X and Y, shape (len(X), len(Y))."""
 
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        """k of some rows of X against Y."""
+        """Return k(x, y) for some rows of X and all rows of Y."""
         return self._block(X[rows], Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        """k(x_i, y_j) at least for the pairs that the mask marks, NaN where it is not computed.
+        """Return k(x_i, y_j) for at least the pairs that `wanted` marks, NaN for the others.
 
-        Kernels compute blocks, so rows that want about the same columns are computed together with
-        all the columns that one of them wants. `Pairwise` computes the marked pairs alone.
+        A kernel computes blocks. Rows with about the same number of wanted columns therefore form
+        one block, with every column that any of these rows wants.
 
         Parameters
         ----------
@@ -108,7 +112,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return out
 
     def _diagonal(self, X: Any) -> NDArray:
-        """k(x, x) for all rows of X."""
+        """Return k(x, x) for all rows of X."""
         return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(_len(X))])
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
@@ -116,7 +120,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
 
     def takes_matrix(self, X: Any) -> bool:
-        """Whether X is, for this kernel, a numeric matrix and not a collection of objects."""
+        """Return True if the kernel takes X as a numeric matrix, not as a list of objects."""
         return self.takes_vectors
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
@@ -133,23 +137,23 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return X, Y
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        """The kernel matrix k(X, Y), computed in row blocks.
+        """Return the kernel matrix k(X, Y), computed in blocks of rows.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a sequence of objects
-        Y : the same, default=None
+        X : array-like or CSR matrix of shape (n, d), or a sequence of n objects
+        Y : array-like or CSR matrix of shape (m, d), or a sequence of m objects, default=None
             None means X.
 
         Returns
         -------
         ndarray of shape (n, m)
-            float32 if both inputs are, else float64.
+            Its dtype is float32 if X and Y are float32, else float64.
 
         Raises
         ------
         UnresolvedError
-            If a parameter is to be taken from data and Y is given; see `resolved`.
+            If Y is given and a parameter depends on data; call `resolved` first.
         """
         kernel = self._settled(X, Y)
         if kernel is not self:
@@ -158,7 +162,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         n, m = _len(left), _len(right)
         dtype = _common_dtype(left, right)
         out = np.empty((n, m), dtype=dtype)
-        half = Y is None and self.mirrors and self.is_symmetric
+        half = Y is None and self.traits.mirrors and self.is_symmetric
         budget = min(BLOCK_BYTES, out.nbytes // HALVES) if half else BLOCK_BYTES
         for rows in row_blocks(n, m * dtype.itemsize, budget):
             if half:
@@ -166,50 +170,51 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
                 out[rows.stop :, rows] = out[rows, rows.stop :].T
             else:
                 block = self._rows(left, rows, right)
-                with np.errstate(over="ignore"):  # of float32
+                with np.errstate(over="ignore"):  # float64 values may exceed float32
                     out[rows] = block
-        if Y is None and n and self.fills_diagonal:
-            # Distances computed from products are off by round-off at x = y; the diagonal is not.
-            with np.errstate(over="ignore"):  # of float32
+        if Y is None and n and self.traits.fills_diagonal:
+            # A block has round-off at x = y, where distances are computed from products.
+            with np.errstate(over="ignore"):
                 np.fill_diagonal(out, self._diagonal(left))
         return out
 
     def diag(self, X: Any) -> NDArray:
-        """k(x, x) for the rows of X, without the matrix."""
+        """Return k(x, x) for all rows of X without computing the kernel matrix."""
         if not self.is_resolved:
             raise UnresolvedError(self)
         X = self._check_data(X)
         with np.errstate(over="ignore"):
             return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
 
-    # --- parameters that wait for data ----------------------------------------------------------
+    # --- parameters that depend on data ---------------------------------------------------------
 
     @property
     def is_resolved(self) -> bool:
-        """Whether all parameters are known; False while one, such as a rate, waits for data."""
+        """True if no parameter depends on data, as ``gamma="median"`` of `Similarity` does."""
         return all(part.is_resolved for part in kernel_parameters(self).values())
 
     @property
     def is_pairwise(self) -> bool:
-        """Whether the data are a square matrix with one row and one column per object."""
+        """True if the data are a square matrix with one row and one column per object."""
         return any(part.is_pairwise for part in kernel_parameters(self).values())
 
     def resolved(self, X: Any) -> Kernel:
-        """The kernel with numbers in place of all parameters that are to be taken from data.
+        """Return a kernel in which every parameter that depends on data is a number.
 
-        ``Similarity(distance)`` has the rate ``gamma="median"``; in the kernel that `resolved`
-        returns it is one over the median distance of up to 100 objects of X, which are drawn by
-        their content. Sums, products, multiples, transposes and parts of kernels resolve the
-        kernels that they are made of. Whatever is fitted on X resolves its kernel on X.
+        ``Similarity(distance)`` has the parameter ``gamma="median"``. In the returned kernel gamma
+        is one over the median distance between up to 100 objects of X. Sums, products, multiples,
+        transposes and parts of kernels resolve the kernels that they are made of. Feature maps and
+        learners call `resolved` on their training data.
 
         Parameters
         ----------
-        X : the data, as in a call of the kernel
+        X : array-like, CSR matrix or sequence of objects
+            The training data.
 
         Returns
         -------
         Kernel
-            The kernel itself if no parameter waits for data.
+            The kernel itself if no parameter depends on data.
 
         Examples
         --------
@@ -220,14 +225,14 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return self if self.is_resolved else self._resolved(self._check_data(X))
 
     def _resolved(self, X: Any) -> Kernel:
-        """A copy in which each kernel among the parameters is resolved on X, which is validated."""
+        """Return a copy whose kernel parameters are resolved on the validated data X."""
         found = copy.copy(self)
         for name, part in kernel_parameters(self).items():
             setattr(found, name, part if part.is_resolved else part._resolved(X))
         return found
 
     def _settled(self, X: Any, Y: Any = None) -> Kernel:
-        """The kernel that a call evaluates: resolved on X where X is all data that there are."""
+        """Return the kernel that a call evaluates, resolved on X if Y is None."""
         if self.is_resolved or Y is None:
             return self.resolved(X)
         raise UnresolvedError(self)
@@ -236,12 +241,12 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
 
     @property
     def radial_profile(self) -> Profile | None:
-        """k as a function of z = ‖x − y‖, None if it is not one (`unit_rows`: on the sphere)."""
+        """k as a function of z = ‖x − y‖ (of unit rows if `traits.unit_rows`), or None."""
         return None
 
     @property
     def zonal_profile(self) -> Profile | None:
-        """k as a function of u = ⟨x, y⟩ for unit rows, None if it is not one."""
+        """k as a function of u = ⟨x, y⟩ of unit rows, or None if k is not a function of u."""
         radial = self.radial_profile
         if radial is None:
             return None
@@ -250,70 +255,72 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def measure(
         self,
         dim: int,
-        radius: float | None = None,
+        diameter: float | None = None,
         *,
         extension: str = "domain",
         jacobian: bool = True,
         n_atoms: int = 128,
     ) -> Measure:
-        """The spectral measure of the kernel in dimension `dim`.
+        """Return the spectral measure of the kernel in dimension `dim`.
 
         Parameters
         ----------
         dim : int
             Number of columns of the data.
-        radius : float, default=None
-            The data's diameter, beyond which the kernel need not be right. Kernels with a
-            closed form ignore it; kernels on the sphere take 2 for None.
+        diameter : float, default=None
+            Largest distance between rows. The measure represents the kernel up to this distance.
+            Kernels with a closed form ignore it. Kernels of unit rows take 2 for None.
         extension : {"domain", "zero"}, default="domain"
-            "domain" is the measure of least mass that is right up to `radius`; "zero", the
-            papers' extension by zero, is a baseline.
+            "domain" returns the measure of least mass that represents the kernel up to `diameter`.
+            "zero" returns the papers' extension by zero, a baseline.
         jacobian : bool, default=True
-            With ``extension="zero"``: False repeats the paper's sampling without r^(d−1).
+            False omits the factor r^(d−1), as the paper does. Used with ``extension="zero"``.
         n_atoms : int, default=128
-            Frequencies that will be drawn: the accuracy of the programme is chosen for them.
+            Number of frequencies that will be drawn. More frequencies get a more accurate measure.
 
         Raises
         ------
         NoMeasureError
             If the kernel has no spectral measure.
         InfiniteMassError
-            If its mass is infinite.
+            If every measure of the kernel has infinite mass.
         """
         check_choice(self, "extension", extension, ("domain", "zero"))
-        if self.has_closed_form:
+        traits = self.traits
+        if traits.has_closed_form:
             return self._closed_form(dim)
         profile = _quiet(self.radial_profile)
         if profile is None:
             raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
-        if radius is None:
-            if not self.unit_rows:
+        if diameter is None:
+            if not traits.unit_rows:
                 raise ValueError(
-                    f"{type(self).__name__}.measure needs radius, the largest distance between "
-                    "rows: without it this kernel has no finite measure."
+                    f"{type(self).__name__}.measure needs diameter, the largest distance between "
+                    "rows: the kernel has no finite measure for all distances."
                 )
-            radius = 2.0
-        check_positive(self, "radius", radius)
-        if self.unit_rows:
-            radius = min(radius, float(np.sqrt(2 - 2 * self.lowest_product)))
-        if extension == "domain" and self.unit_rows and radius >= 2 and self._antipodal(dim):
+            diameter = 2.0
+        check_positive(self, "diameter", diameter)
+        if traits.unit_rows:
+            diameter = min(diameter, float(np.sqrt(2 - 2 * traits.lowest_product)))
+        if extension == "domain" and traits.unit_rows and diameter >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
-                f"No measure of finite mass represents {self!r} in dimension {dim} once the data "
-                "reach the antipode ‖x − y‖ = 2: it is singular there. Use a Nyström "
-                "approximation, RandomGegenbauer, or data of a smaller range."
+                f"No measure of finite mass represents {self!r} in dimension {dim} up to the "
+                "antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström approximation "
+                "(krein.Nystrom), krein.RandomGegenbauer, or data of a smaller diameter."
             )
         if extension == "zero":
-            return zero_extension(profile, dim, 2.0 if self.unit_rows else radius, jacobian)
-        return domain_measure(profile, dim, radius, n_atoms, self._infinite_cause(radius))
+            return zero_extension(profile, dim, 2.0 if traits.unit_rows else diameter, jacobian)
+        return domain_measure(profile, dim, diameter, n_atoms, self._infinite_cause(diameter))
 
     def _antipodal(self, dim: int) -> bool:
-        """Whether the kernel's singularity at ‖x − y‖ = 2 makes its mass infinite.
+        """Return True if the singularity at ‖x − y‖ = 2 makes the mass of the kernel infinite.
 
-        Near the antipode the kernel is ``(2 − z)^s``, so the radial density of any extension falls
-        like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2 (at equality its
-        integral grows like a logarithm only, and the programme decides).
+        Near the antipode the kernel behaves like ``(2 − z)^s``. The radial density of any extension
+        then decays like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2. At equality
+        the integral grows like a logarithm only, and the linear programme decides.
         """
-        return self.antipodal_exponent is not None and self.antipodal_exponent < (dim - 1) / 2
+        exponent = self.traits.antipodal_exponent
+        return exponent is not None and exponent < (dim - 1) / 2
 
     def _closed_form(self, dim: int) -> Measure:
         raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
@@ -321,19 +328,29 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
     ) -> GegenbauerMeasure:
-        """The measure of the kernel on the unit sphere, right for products in [lowest, 1]."""
+        """Return the measure on the unit sphere that represents k for ⟨x, y⟩ in [lowest, 1].
+
+        Parameters
+        ----------
+        dim : int
+            Number of columns of the data.
+        lowest : float, default=-1.0
+            Smallest product ⟨x, y⟩ of the data.
+        n_atoms : int, default=128
+            Number of directions that will be drawn. More directions get a more accurate measure.
+        """
         profile = _quiet(self.zonal_profile)
         if profile is None:
             raise NoMeasureError(
                 f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
                 f"sphere. {NYSTROM_HINT}"
             )
-        lowest = max(lowest, self.lowest_product)
-        cause = f"{self!r} is singular or kinked on [{lowest:.3g}, 1]."
+        lowest = max(lowest, self.traits.lowest_product)
+        cause = f"{self!r} has a kink or a singularity on [{lowest:.3g}, 1]."
         return zonal_measure(profile, dim, lowest, n_atoms, cause)
 
-    def _infinite_cause(self, radius: float) -> str:
-        return f"{self!r} has a jump, kink or singularity on [0, {radius:.4g}]."
+    def _infinite_cause(self, diameter: float) -> str:
+        return f"{self!r} has a jump, kink or singularity on [0, {diameter:.4g}]."
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel) or type(self) is not type(other):
@@ -342,77 +359,17 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
-        # Parameters may change, the type does not; scikit-learn looks callables up in sets.
+        # scikit-learn looks callables up in sets. Parameters may change, but the type does not.
         return hash(type(self))
 
 
-class Radial(Kernel):
-    """A kernel of the distance z = ‖x − y‖: subclasses define `_profile`."""
-
-    @abstractmethod
-    def _profile(self, z: NDArray) -> NDArray:
-        """The kernel as a function of the distance, in z's dtype."""
-
-    @property
-    def radial_profile(self) -> Profile:
-        return self._profile
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        with np.errstate(over="ignore"):  # of a distance in units of a tiny width
-            return self._profile(distances(X, Y))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return np.repeat(self._profile(np.zeros(1)), _len(X))
-
-
-class DotProduct(Kernel):
-    """A kernel of the product u = ⟨x, y⟩: subclasses define `_profile`.
-
-    On unit rows it is a function of the distance too, ``u = 1 − z²/2``, and has a measure there.
-    """
-
-    unit_rows = True
-
-    @abstractmethod
-    def _profile(self, u: NDArray) -> NDArray:
-        """The kernel as a function of the product, in u's dtype."""
-
-    @property
-    def radial_profile(self) -> Profile:
-        profile = self.zonal_profile
-        return lambda z: profile(1 - np.square(z) / 2)
-
-    @property
-    def zonal_profile(self) -> Profile:
-        return self._profile
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        with np.errstate(over="ignore"):
-            return self._profile(products(X, Y))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        with np.errstate(over="ignore"):
-            return self._profile(np.square(norms(X)))
-
-    def _infinite_cause(self, radius: float) -> str:
-        return (
-            f"{self!r} is singular or kinked within the distances of the data (up to "
-            f"{radius:.4g} of the sphere's 2)."
-        )
-
-
-def check_sphere(kernel: Kernel, X: Any) -> None:
-    """Raise unless all rows of X are unit rows."""
-    check_unit_rows(kernel, norms(X), UNIT_CURE)
-
-
 def _quiet(profile: Profile | None) -> Profile | None:
-    """The profile, which may be infinite without a word: whoever takes its values looks at them."""
+    """Return the profile without warnings of overflow; its callers check the values themselves."""
     return None if profile is None else np.errstate(over="ignore")(profile)
 
 
 def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:
-    """The parameters of a kernel that are kernels themselves, by name."""
+    """Return the parameters of a kernel that are kernels themselves, by name."""
     found = kernel.get_params(deep=False)
     return {name: value for name, value in found.items() if isinstance(value, Kernel)}
 
@@ -422,7 +379,7 @@ def _len(X: Any) -> int:
 
 
 def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Some of the objects."""
+    """Return the objects at the given places."""
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 

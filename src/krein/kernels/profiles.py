@@ -1,0 +1,84 @@
+"""Base classes for kernels that are a function of a distance or of a product of rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._distances import distances, norms, products
+from .base import Kernel, Profile, _len
+from .traits import Traits
+
+
+class OfDistance(Kernel):
+    """A kernel that is a function of the distance between rows.
+
+    A subclass defines `_profile`, the kernel as a function of the distance, and may replace
+    `_distances`, the function that computes the distances.
+    """
+
+    _distances = staticmethod(distances)
+
+    @abstractmethod
+    def _profile(self, z: NDArray) -> NDArray:
+        """Return the kernel at the distances z, in the dtype of z."""
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        with np.errstate(over="ignore"):  # a distance in units of a tiny width may be infinite
+            return self._profile(self._distances(X, Y))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return np.repeat(self._profile(np.zeros(1)), _len(X))
+
+
+class Radial(OfDistance):
+    """A kernel that is a function of the Euclidean distance z = ‖x − y‖.
+
+    A subclass defines `_profile`, the kernel as a function of z.
+    """
+
+    @property
+    def radial_profile(self) -> Profile:
+        return self._profile
+
+
+class DotProduct(Kernel):
+    """A kernel that is a function of the product u = ⟨x, y⟩.
+
+    A subclass defines `_profile`, the kernel as a function of u. On unit rows ``u = 1 − z²/2``, so
+    the kernel is also a function of the distance z and has a spectral measure.
+    """
+
+    @property
+    def traits(self) -> Traits:
+        return Traits(unit_rows=True)
+
+    @abstractmethod
+    def _profile(self, u: NDArray) -> NDArray:
+        """Return the kernel at the products u, in the dtype of u."""
+
+    @property
+    def radial_profile(self) -> Profile:
+        profile = self.zonal_profile
+        return lambda z: profile(1 - np.square(z) / 2)
+
+    @property
+    def zonal_profile(self) -> Profile:
+        return self._profile
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        with np.errstate(over="ignore"):
+            return self._profile(products(X, Y))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        with np.errstate(over="ignore"):
+            return self._profile(np.square(norms(X)))
+
+    def _infinite_cause(self, diameter: float) -> str:
+        return (
+            f"{self!r} has a kink or a singularity at distances of up to {diameter:.4g} on the "
+            "unit sphere."
+        )
