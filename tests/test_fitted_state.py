@@ -25,6 +25,9 @@ from krein.kernels import (
 from krein.measures import Measure, Normal, Part
 from krein.proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
 
+# A kernel that is not symmetric is among those that are changed here.
+pytestmark = pytest.mark.filterwarnings("ignore:.* uses transform:UserWarning")
+
 RNG = np.random.default_rng(0)
 N = 40
 ROWS = RNG.standard_normal((N + 6, 3))

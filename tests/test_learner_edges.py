@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
+import krein
 from krein import KreinClassifier, KreinRidge, KreinRidgeClassifier, KreinSVC
 from krein.estimators._representation import scaled_gaussian
-from krein.kernels import DeltaGaussian, EditDistance, Pairwise, Similarity
+from krein.kernels import DeltaGaussian, EditDistance, Pairwise, ShiftGaussian, Similarity
 from krein.kernels.custom import BadPairError
 
 RNG = np.random.default_rng(0)
@@ -83,3 +87,30 @@ def test_few_features_in_single_precision(seed):
         options = {"penalty": "l1", "alpha": 0.01, "random_state": random_state, "n_components": 20}
         single, double = (KreinRidge(kernel, **options).fit(A, y) for A in (X, X.astype(float)))
         assert np.abs(single.predict(X) - double.predict(X.astype(float))).max() < 0.2
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        krein.RandomFourier(ShiftGaussian(1.0, 0.4), 16, random_state=0),
+        krein.Nystrom(ShiftGaussian(1.0, 0.4), 8, random_state=0),
+    ],
+    ids=["phase", "two-sided"],
+)
+@pytest.mark.parametrize("kind", [krein.KreinRidgeClassifier, krein.KreinSVC])
+def test_a_learner_of_one_side_says_that_it_ignores_direction(kind, features):
+    rows = np.random.default_rng(0).standard_normal((60, 3))
+    model = kind(features=features, alpha=1e-3)
+    with pytest.warns(UserWarning, match=f"{kind.__name__} uses transform.*does not see the dir"):
+        model.fit(rows, rows[:, 0] > 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        symmetric = {"features__kernel": DeltaGaussian()}
+        clone(model).set_params(**symmetric).fit(rows, rows[:, 0] > 0)
+
+
+def test_an_automatic_learner_says_once_that_it_ignores_direction():
+    rows = np.random.default_rng(0).standard_normal((60, 3))
+    with pytest.warns(UserWarning, match="KreinClassifier uses transform") as seen:
+        krein.KreinClassifier(ShiftGaussian(1.0, 0.4), 8).fit(rows, rows[:, 0] > 0)
+    assert len([w for w in seen if "uses transform" in str(w.message)]) == 1

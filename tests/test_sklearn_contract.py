@@ -109,7 +109,7 @@ VARIANTS = [
     KreinRidge(Gaussian(2.0), alpha=1e-4, penalty="krein", random_state=0),
     KreinRidgeClassifier(features=fourier(DeltaGaussian()), alpha=1e-4),
     VarianceConstrainedRegressor(DeltaGaussian(2.0, 20.0), alpha=1e-4, spread=1, random_state=0),
-    VarianceConstrainedClassifier(features=fourier(ShiftGaussian()), alpha="gradient"),
+    VarianceConstrainedClassifier(features=fourier(DeltaGaussian()), alpha="gradient"),
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
     KreinSVC(alpha="gradient", random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),

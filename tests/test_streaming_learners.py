@@ -308,12 +308,11 @@ def test_partial_fit_after_fit_learns_from_more_rows():
     _assert_same_model(model, whole)
 
 
-def test_partial_fit_after_fit_needs_its_statistics():
+def test_partial_fit_after_fit_without_statistics_starts_anew_and_says_so():
     model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).fit(X[:100], VALUES[:100])
-    before = model.coef_
-    with pytest.raises(ValueError, match=r"KreinRidge\.partial_fit .* keep_statistics=True"):
+    with pytest.warns(UserWarning, match=r"KreinRidge\.partial_fit starts anew .* keep_statistics"):
         model.partial_fit(X[100:], VALUES[100:])
-    assert model.coef_ is before
+    _assert_same_model(model, clone(model).fit(X[100:], VALUES[100:]))
 
 
 def test_fit_forgets_what_partial_fit_saw():

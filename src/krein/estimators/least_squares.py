@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import as_generator
+from .._validation import as_generator, outside_level
 from ..learning import L1, LeastSquares, SquaredError, solver_for
 from ..learning.selection import FoldProblems, best
 from ..streaming import Folds, Moments, Survey, fold
@@ -144,12 +145,14 @@ class LeastSquaresLearner(Learner):
                 f"{self._name}.partial_fit needs cv to be a number of folds, got {self.cv!r}: the "
                 "rows to come have no indices yet."
             )
-        if hasattr(self, "coef_") and not hasattr(self, "_parts"):
-            raise ValueError(
-                f"{self._name}.partial_fit cannot go on from fit, which kept no statistics of its "
-                "rows: fit with keep_statistics=True, or begin with partial_fit."
-            )
         if not hasattr(self, "_parts"):
+            if hasattr(self, "coef_"):
+                warnings.warn(
+                    f"{self._name}.partial_fit starts anew and forgets the rows of fit, which kept "
+                    "no statistics of them: fit with keep_statistics=True to go on from there.",
+                    UserWarning,
+                    stacklevel=outside_level(),
+                )
             return self._first_rows(X, y, sample_weight, announced)
         before = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=False)
