@@ -139,8 +139,8 @@ def test_leverage_without_data_refuses():
 def test_leverage_keeps_atoms_of_the_pool_with_bounded_weights(rng):
     X = rng.standard_normal((30, 3))
     measure = Gaussian().measure(3)
-    pool = Orthogonal().draw(measure, 80, np.random.default_rng(7), X)
-    atoms = Leverage(pool=4).draw(measure, 20, np.random.default_rng(7), X)
+    pool = measure.atoms(80, Orthogonal(), 7, X=X)
+    atoms = measure.atoms(20, Leverage(pool=4), 7, X=X)
     assert len(atoms) == 20
     assert {tuple(w) for w in atoms.frequencies} <= {tuple(w) for w in pool.frequencies}
     # The uniform half of the chances bounds each group by twice its share, up to one atom.
@@ -185,7 +185,7 @@ def test_leverage_prefers_frequencies_that_see_the_data(rng):
     X = np.zeros((40, 2))
     X[:, 0] = rng.standard_normal(40)
     sampler = Leverage(pool=8, ridge=1e-2)
-    pool = Orthogonal().draw(Gaussian(0.5).measure(2), 400, rng, X)
+    pool = Gaussian(0.5).measure(2).atoms(400, Orthogonal(), rng, X=X)
     scores = sampler._scores(pool, X)
     waves = np.exp(1j * X @ pool.frequencies.T) * np.sqrt(pool.weights)
     columns = np.concatenate([waves.real, waves.imag], axis=1)

@@ -3,12 +3,12 @@
 A *point* sampler returns canonical points, rows that are each N(0, I) and as evenly spread as it
 can make them; every law transports canonical points to its own (see `krein.measures.Law`), so
 every point sampler works with every law. `Importance`, `Leverage` and `Rejection` need more than
-points - a density, the data, a radial density - and say so when it is missing.
+points - a density, the data, a radial density - and declare it. No sampler sees a measure.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,55 +24,53 @@ NULL_SHARE = 0.01
 
 
 class Sampler(BaseEstimator):
-    """Base of all samplers: `draw` turns a measure into atoms."""
+    """Base class of all samplers.
 
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
+    A sampler never sees a measure. The measure decides how many frequencies each of its parts
+    gets, asks the sampler for points, transports the points to the law of the part and computes
+    the weights (see `krein.measures.drawing`).
+
+    Attributes
+    ----------
+    needs : {"points", "density", "radial density"}
+        What the measure passes to the sampler. "points": nothing; the sampler returns canonical
+        points. "density": scales of Gaussians that cover the parts, see `Importance.mixture`.
+        "radial density": the density of the radius of each part, see `Rejection.radii`.
+    """
+
+    needs = "points"
+
+    def pool_size(self, n: int) -> int:
+        """Return the number of frequencies to draw in order to keep `n` of them."""
+        return n
+
+    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
+        """Return canonical points of shape (n, dim); each row by itself is a draw from N(0, I)."""
+        raise TypeError(f"{type(self).__name__} must define points.")
+
+    def select(
+        self, pool: Atoms, parts: NDArray, n: int, rng: np.random.Generator, rows: NDArray | None
     ) -> Atoms:
-        """Draw `n_atoms` atoms whose weighted sum is an unbiased estimate of `measure`."""
-        raise TypeError(f"{type(self).__name__} must define draw or points.")
+        """Return the `n` atoms of the pool to keep, with their final weights.
+
+        Parameters
+        ----------
+        pool : Atoms
+            Atoms that are already an unbiased estimate of the measure, `pool_size(n)` of them.
+        parts : ndarray of shape (n_pool,)
+            Index of the part of the measure that each atom belongs to.
+        n : int
+            Number of atoms to keep.
+        rng : Generator
+            Source of randomness.
+        rows : ndarray of shape (n_rows, dim) or None
+            The data, if there are any.
+        """
+        return pool
 
 
 class PointSampler(Sampler):
-    """A sampler that is a set of canonical points; the measure's laws transport them."""
-
-    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        """Return (n, dim) points; each row by itself is a draw from N(0, I)."""
-        raise TypeError(f"{type(self).__name__} must define points.")
-
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        counts, factors = measure.shares(n_atoms, self, rng, X, allocation)
-        return drawn_by_part(measure, self, counts, factors, rng)[0]
-
-
-def drawn_by_part(
-    measure: Any,
-    sampler: PointSampler,
-    counts: NDArray,
-    factors: NDArray,
-    rng: np.random.Generator,
-) -> tuple[Atoms, NDArray[np.intp]]:
-    """So many atoms of each part of a measure, and the number of the part of each atom."""
-    frequencies, weights = [], []
-    for part, count, factor in zip(measure.parts, counts, factors, strict=True):
-        if count:
-            drawn = part.law.transport(sampler.points(count, part.law.canonical_dim, rng))
-            frequencies.append(drawn)
-            weights.append(part.weight(drawn) * factor)
-    parts = np.repeat(np.arange(len(counts)), counts)
-    return Atoms(np.concatenate(frequencies), np.concatenate(weights)), parts
+    """A sampler that returns canonical points and needs nothing else."""
 
 
 class IID(PointSampler):
@@ -152,63 +150,70 @@ class Importance(Sampler):
     of the narrow part sits in draws that do not occur.
     """
 
+    needs = "density"
+
     def __init__(self, scale: float | None = None):
         self.scale = scale
 
-    def draw(
+    def mixture(
         self,
-        measure: Any,
-        n_atoms: int,
+        n: int,
+        dim: int,
         rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        for part in measure.parts:
-            if part.law.surrogate_scale is None:
-                raise ValueError(
-                    f"The importance sampler cannot draw from {type(part.law).__name__}: "
-                    f"{part.law.no_surrogate}. Use sampler='orthogonal', 'qmc' or 'iid'."
-                )
-        scales, shares, counts = self._surrogate(measure, n_atoms, rng, allocation)
-        points = rng.standard_normal((n_atoms, measure.dim)) * np.repeat(scales, counts)[:, None]
-        densities = [normal_log_density(points, float(scale)) for scale in scales]
-        log_q = logsumexp(np.array(densities), axis=0, b=shares[:, None])
-        weights = sum(
-            part.weight(points) * np.exp(part.law.log_density(points) - log_q)
-            for part in measure.parts
-        )
-        return Atoms(points, weights / n_atoms)
+        own: NDArray,
+        masses: NDArray,
+        share: Callable[[], NDArray[np.intp]],
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Draw n points from q.
 
-    def _surrogate(
-        self, measure: Any, n: int, rng: np.random.Generator, allocation: str
-    ) -> tuple[NDArray, NDArray, NDArray[np.intp]]:
-        """Scales of the Gaussians of q, their shares in it and the draws from each."""
+        Parameters
+        ----------
+        n : int
+            Number of points.
+        dim : int
+            Dimension of the points.
+        rng : Generator
+            Source of randomness.
+        own : ndarray of shape (n_parts,)
+            Scale of the Gaussian that covers each part of the measure.
+        masses : ndarray of shape (n_parts,)
+            Mass of each part.
+        share : callable
+            Returns how many of the n points each part gets.
+
+        Returns
+        -------
+        points : ndarray of shape (n, dim)
+            The points.
+        log_density : ndarray of shape (n,)
+            Log density of q at the points.
+        """
         if self.scale is not None:
             scale = check_positive(self, "scale", self.scale)
-            self._check_overlap(measure, n, scale)
-            return np.array([scale]), np.ones(1), np.array([n])
-        own = np.array([part.law.surrogate_scale for part in measure.parts])
-        scales, which = np.unique(own, return_inverse=True)
-        # By mass and not by Neyman: a part that is drawn once is worth one draw.
-        counts, _ = measure.shares(n, IID(), rng, None, allocation)
-        drawn = np.bincount(which, weights=counts, minlength=len(scales)).astype(np.intp)
-        if n >= len(own):
-            return scales, drawn / n, drawn
-        # Too few for all parts: which of them are drawn from is chance, in proportion to mass.
-        masses = np.array([part.total_mass for part in measure.parts])
-        shares = np.bincount(which, weights=masses / masses.sum(), minlength=len(scales))
-        return scales, shares, rng.multinomial(n, shares)
+            self._check_overlap(n, dim, own, masses, scale)
+            scales, counts, shares = np.array([scale]), np.array([n]), np.ones(1)
+        else:
+            scales, which = np.unique(own, return_inverse=True)
+            counts = np.bincount(which, weights=share(), minlength=len(scales)).astype(np.intp)
+            shares = counts / n
+            if n < len(own):
+                # Too few points for all parts: chance decides, by mass, which parts get one.
+                chances = masses / masses.sum()
+                shares = np.bincount(which, weights=chances, minlength=len(scales))
+                counts = rng.multinomial(n, shares)
+        points = rng.standard_normal((n, dim)) * np.repeat(scales, counts)[:, None]
+        densities = [normal_log_density(points, float(scale)) for scale in scales]
+        return points, logsumexp(np.array(densities), axis=0, b=shares[:, None])
 
-    def _check_overlap(self, measure: Any, n: int, scale: float) -> None:
+    def _check_overlap(self, n: int, dim: int, own: NDArray, masses: NDArray, scale: float) -> None:
         """Refuse a Gaussian that hardly ever draws where a part of the measure is."""
-        for part in measure.parts:
-            own = part.law.surrogate_scale
-            room = max(0.0, 2 - (own / scale) ** 2)
-            worth = n * (own / scale * np.sqrt(room)) ** measure.dim
-            if worth < 1 and part.total_mass > NULL_SHARE * measure.total_mass:
+        for part, mass in zip(own, masses, strict=True):
+            room = max(0.0, 2 - (part / scale) ** 2)
+            worth = n * (part / scale * np.sqrt(room)) ** dim
+            if worth < 1 and mass > NULL_SHARE * masses.sum():
                 raise ValueError(
                     f"Importance(scale={scale:g}) draws from a Gaussian that hardly overlaps with "
-                    f"a part of scale {own:.3g} in dimension {measure.dim}: its {n} weights are "
+                    f"a part of scale {part:.3g} in dimension {dim}: its {n} weights are "
                     f"worth {worth:.1g} equal ones. Use sampler='orthogonal', or scale=None, which "
                     "draws from all parts."
                 )
@@ -239,28 +244,25 @@ class Leverage(Sampler):
         self.ridge = ridge
         self.max_rows = max_rows
 
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
+    def pool_size(self, n: int) -> int:
+        return max(n, round(check_positive(self, "pool", self.pool) * n))
+
+    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
+        return Orthogonal().points(n, dim, rng)
+
+    def select(
+        self, pool: Atoms, parts: NDArray, n: int, rng: np.random.Generator, rows: NDArray | None
     ) -> Atoms:
-        if X is None:
+        if rows is None:
             raise ValueError(
                 "The leverage sampler scores frequencies on data: pass X, or fit a RandomFourier "
                 "with sampler='leverage'; without data use sampler='orthogonal'."
             )
-        size = max(n_atoms, round(check_positive(self, "pool", self.pool) * n_atoms))
-        counts, factors = measure.shares(size, Orthogonal(), rng, X, allocation)
-        pool, parts = drawn_by_part(measure, Orthogonal(), counts, factors, rng)
         n_rows = int(check_positive(self, "max_rows", self.max_rows))
-        rows = X[rng.permutation(len(X))[:n_rows]]
-        scores = self._scores(pool, rows)
+        scores = self._scores(pool, rows[rng.permutation(len(rows))[:n_rows]])
         total = scores.sum() or 1.0
         chances = 0.5 * scores / total + 0.5 / len(pool)
-        chosen, sizes = one_of_each_group(scores, chances, parts, n_atoms, rng)
+        chosen, sizes = one_of_each_group(scores, chances, parts, n, rng)
         return Atoms(pool.frequencies[chosen], pool.weights[chosen] * sizes)
 
     def _scores(self, pool: Atoms, rows: NDArray) -> NDArray[np.floating]:
@@ -289,36 +291,19 @@ class Rejection(Sampler):
         Largest radius (the paper: 10 or 5).
     """
 
+    needs = "radial density"
+
     def __init__(self, n_points: int = 10_000, bound: float = 10.0):
         self.n_points = n_points
         self.bound = bound
 
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        counts, factors = measure.shares(n_atoms, IID(), rng, X, allocation)
-        frequencies, weights = [], []
-        for part, count, factor in zip(measure.parts, counts, factors, strict=True):
-            if not hasattr(part.law, "radial_density"):
-                raise ValueError(
-                    f"The rejection sampler needs a radial density, which "
-                    f"{type(part.law).__name__} does not have. It is the baseline for "
-                    "kernel.measure(dim, extension='zero'); use sampler='orthogonal' here."
-                )
-            if count:
-                radii = self._radii(part.law.radial_density, count, rng)
-                directions = rng.standard_normal((count, measure.dim))
-                directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-                frequencies.append(directions * radii[:, None])
-                weights.append(part.weight(frequencies[-1]) * factor)
-        return Atoms(np.concatenate(frequencies), np.concatenate(weights))
+    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
+        return rng.standard_normal((n, dim))
 
-    def _radii(self, density: Any, count: int, rng: np.random.Generator) -> NDArray[np.floating]:
+    def radii(
+        self, density: Callable[[NDArray], NDArray], n: int, rng: np.random.Generator
+    ) -> NDArray[np.floating]:
+        """Draw n radii by acceptance and rejection against their density."""
         bound = check_positive(self, "bound", self.bound)
         n_points = int(check_positive(self, "n_points", self.n_points))
         candidates = np.abs(rng.uniform(-bound, bound, n_points))
@@ -329,7 +314,7 @@ class Rejection(Sampler):
                 f"Rejection accepted none of {n_points} points up to {bound:g}: the density is "
                 "elsewhere; use more points or another bound."
             )
-        return rng.choice(accepted, count, replace=len(accepted) < count)
+        return rng.choice(accepted, n, replace=len(accepted) < n)
 
 
 def haar_rows(blocks: int, size: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:

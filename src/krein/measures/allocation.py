@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,38 @@ N_PILOT_BLOCKS = 32
 MAX_PILOT_BLOCK, MAX_PILOT_SIZE = 64, 2**15
 
 
+def shares(
+    parts: Sequence[Any],
+    n: int,
+    sampler: Any,
+    rng: np.random.Generator,
+    X: NDArray | None,
+    allocation: str,
+) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
+    """Return the number of frequencies of each part and the factor of its weights.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The parts of a measure.
+    n : int
+        Number of frequencies.
+    sampler : Sampler
+        Draws the pilot points on which variances are estimated.
+    rng : Generator
+        Source of randomness.
+    X : ndarray of shape (n_rows, dim) or None
+        The data, if there are any.
+    allocation : {"neyman", "equal"}
+        "neyman" allocates by variance, "equal" gives every part the same share.
+    """
+    if allocation == "equal":
+        return allocate(np.ones(len(parts)), n, 1, rng)
+    return allocate(scores(parts, sampler, rng, X), n, parts[0].law.dim, rng)
+
+
 def scores(
-    measure: Any, sampler: Any, rng: np.random.Generator, X: NDArray | None
+    parts: Sequence[Any], sampler: Any, rng: np.random.Generator, X: NDArray | None
 ) -> NDArray[np.floating]:
     """Neyman's scores: each part's standard deviation per frequency.
 
@@ -24,14 +55,14 @@ def scores(
     or that orthogonal blocks integrate almost exactly, scores next to nothing. Without data, its
     mass.
     """
-    masses = np.array([part.total_mass for part in measure.parts])
+    masses = np.array([part.total_mass for part in parts])
     if X is None or len(masses) == 1 or len(X) < 2:
         return masses
     pairs = rng.integers(len(X), size=(2, N_DIFFERENCES))
     differences = X[pairs[0]] - X[pairs[1]]
     unit = float(masses.sum()) or 1.0
     deviations = []
-    for part in measure.parts:
+    for part in parts:
         dim = part.law.canonical_dim
         block = max(min(dim, 8), min(dim, MAX_PILOT_BLOCK, MAX_PILOT_SIZE // dim))
         means = []

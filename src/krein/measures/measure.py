@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from .._validation import ByValue, check_choice
 from ..atoms import Atoms
 from ..samplers import Sampler, as_sampler
+from .drawing import draw
 from .errors import InfiniteMassError
 from .laws import Convolution, Law, Normal, Sphere, TiltedNormal
 
@@ -310,17 +310,7 @@ class Measure(ByValue):
         check_choice(self, "allocation", allocation, ("neyman", "equal"))
         source = self.jordan() if decomposition == "jordan" else self
         generator = np.random.default_rng(rng)
-        return as_sampler(sampler).draw(source, n, generator, X, allocation)
-
-    def shares(
-        self, n: int, sampler: Any, rng: np.random.Generator, X: NDArray | None, allocation: str
-    ) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
-        """Frequencies per part and the factor ``1/n_i`` for the part's weights."""
-        from .allocation import allocate, scores
-
-        if allocation == "equal":
-            return allocate(np.ones(len(self.parts)), n, 1, rng)
-        return allocate(scores(self, sampler, rng, X), n, self.dim, rng)
+        return draw(source.parts, as_sampler(sampler), int(n), generator, X, allocation)
 
 
 def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
