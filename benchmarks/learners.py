@@ -176,7 +176,7 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
     lines = [line.split("\t") for line in path.read_text().splitlines()]
     labels, texts = np.array([line[0] for line in lines]), np.array([line[2] for line in lines])
     n, m, used, candidates = (250, 40, 400, 5) if quick else (2200, 300, len(lines), 9)
-    kernel = Similarity(EditDistance(workers=-1), gamma=0.03)
+    kernel = Similarity(EditDistance(n_jobs=-1), gamma=0.03)
     ours = make_pipeline(
         SimilarityFeatures(kernel, m, landmarks="supervised", scale=True, random_state=0),
         KreinRidgeClassifier(

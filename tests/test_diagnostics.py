@@ -265,7 +265,7 @@ def test_plot_without_matplotlib_names_the_extra():
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.has_closed_form], ids=repr)
+@pytest.mark.parametrize("kernel", [k for k in KERNELS if k.traits.has_closed_form], ids=repr)
 def test_approximation_error_is_the_dense_formula(kernel):
     Y = np.random.default_rng(1).random((25, 3))
     features = RandomFourier(kernel, 32, random_state=0).fit(X)

@@ -29,7 +29,7 @@ from krein.kernels import (
     SphericalPolynomial,
     ThinPlateSpline,
 )
-from krein.kernels.base import Radial
+from krein.kernels.profiles import Radial
 from krein.measures import InfiniteMassError
 
 # --- measures of least mass -----------------------------------------------------------------------
@@ -49,13 +49,13 @@ DOMAIN = [
     (Hellinger(), 16, 1.4),
     (Polynomial(3, 1.0, 1.0), 8, 2.0),
 ]
-DOMAIN_IDS = [f"{kernel!r}-d{dim}-R{radius}" for kernel, dim, radius in DOMAIN]
+DOMAIN_IDS = [f"{kernel!r}-d{dim}-R{diameter}" for kernel, dim, diameter in DOMAIN]
 
 
 @lru_cache
 def domain(index):
-    kernel, dim, radius = DOMAIN[index]
-    return kernel.measure(dim, radius)
+    kernel, dim, diameter = DOMAIN[index]
+    return kernel.measure(dim, diameter)
 
 
 def along_axis(z, dim):
@@ -64,10 +64,10 @@ def along_axis(z, dim):
 
 @pytest.mark.parametrize("index", range(len(DOMAIN)), ids=DOMAIN_IDS)
 def test_domain_measure_is_within_its_bias_of_the_kernel(index):
-    kernel, dim, radius = DOMAIN[index]
+    kernel, dim, diameter = DOMAIN[index]
     measure = domain(index)
-    assert measure.radius == radius
-    z = np.linspace(0, radius, 1237)  # not the programme's Chebyshev grid
+    assert measure.diameter == diameter
+    z = np.linspace(0, diameter, 1237)  # not the programme's Chebyshev grid
     target = kernel.radial_profile(z)
     error = np.abs(measure.kernel(along_axis(z, dim)) - target).max()
     assert error <= 1.02 * measure.bias  # 2 %: the peaks between the points of any grid
@@ -75,10 +75,10 @@ def test_domain_measure_is_within_its_bias_of_the_kernel(index):
     assert measure.is_real
 
 
-def coarse_least_mass(profile, dim, radius, epsilon):
+def coarse_least_mass(profile, dim, diameter, epsilon):
     """An independent programme: equidistant differences, other radii, and the dual problem."""
-    z = np.linspace(0, radius, 100)
-    radii = np.concatenate([[0.0], np.geomspace(0.1, 80, 200)]) * np.sqrt(dim) / radius
+    z = np.linspace(0, diameter, 100)
+    radii = np.concatenate([[0.0], np.geomspace(0.1, 80, 200)]) * np.sqrt(dim) / diameter
     waves = (
         np.cos(np.outer(z, radii)) if dim == 1 else hyp0f1(dim / 2, -(np.outer(z, radii) ** 2) / 4)
     )
@@ -96,11 +96,11 @@ def coarse_least_mass(profile, dim, radius, epsilon):
 
 @pytest.mark.parametrize("index", range(len(DOMAIN)), ids=DOMAIN_IDS)
 def test_domain_measure_has_the_least_mass(index):
-    kernel, dim, radius = DOMAIN[index]
+    kernel, dim, diameter = DOMAIN[index]
     measure, profile = domain(index), kernel.radial_profile
-    largest = np.abs(profile(np.linspace(0, radius, 1237))).max()
+    largest = np.abs(profile(np.linspace(0, diameter, 1237))).max()
     assert measure.total_mass >= largest - 1.02 * measure.bias
-    assert measure.total_mass <= 1.05 * coarse_least_mass(profile, dim, radius, measure.bias)
+    assert measure.total_mass <= 1.05 * coarse_least_mass(profile, dim, diameter, measure.bias)
 
 
 def test_more_frequencies_ask_for_less_bias():
@@ -201,13 +201,13 @@ def test_zero_extension_of_infinite_mass_is_refused(kernel, dim):
 def test_a_singularity_at_the_antipode_is_refused(kernel, dim):
     match = r"No measure of finite mass .* singular .* Use a Nyström approximation"
     with pytest.raises(InfiniteMassError, match=match):
-        kernel.measure(dim, radius=2.0)
+        kernel.measure(dim, diameter=2.0)
 
 
 @pytest.mark.parametrize("dim", [1, 3, 8])
 def test_a_jump_within_the_data_is_refused(dim):
     with pytest.raises(InfiniteMassError, match=r"Ball\(.* has a jump, .* on \[0, 1.5\]"):
-        Ball(0.7).measure(dim, radius=1.5)
+        Ball(0.7).measure(dim, diameter=1.5)
 
 
 def test_a_kernel_that_is_not_finite_is_refused():
@@ -217,7 +217,7 @@ def test_a_kernel_that_is_not_finite_is_refused():
                 return -np.log(z)
 
     with pytest.raises(InfiniteMassError, match=r"not finite on \[0, 1\]"):
-        Logarithm().measure(3, radius=1.0)
+        Logarithm().measure(3, diameter=1.0)
 
 
 @pytest.mark.parametrize("kernel", [TL1(), Custom(np.dot)], ids=["TL1", "Custom"])
@@ -227,11 +227,11 @@ def test_a_kernel_without_a_measure_says_so_and_points_to_nystroem(kernel):
 
 
 def test_a_missing_or_bad_radius_is_refused():
-    with pytest.raises(ValueError, match=r"Multiquadric.measure needs radius"):
+    with pytest.raises(ValueError, match=r"Multiquadric.measure needs diameter"):
         Multiquadric().measure(3)
-    for radius in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(ValueError, match="needs radius to be a finite number above 0"):
-            Multiquadric().measure(3, radius)
+    for diameter in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match="needs diameter to be a finite number above 0"):
+            Multiquadric().measure(3, diameter)
     with pytest.raises(ValueError, match="extension to be one of 'domain', 'zero', got 'mirror'"):
         Multiquadric().measure(3, 1.0, extension="mirror")
 

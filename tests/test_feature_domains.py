@@ -38,16 +38,16 @@ pytestmark = pytest.mark.usefixtures("solve_each_programme_once")
 def test_auto_radius_is_the_estimated_diameter():
     X = _rows(50, 3)
     features = RandomFourier(SphericalPolynomial(), 16, random_state=0).fit(X)
-    assert features.measure_.radius == pytest.approx(measure_extent(X).diameter, rel=1e-12)
-    given = RandomFourier(SphericalPolynomial(), 16, radius=2.5, random_state=0).fit(X)
-    assert given.measure_.radius == 2.5
+    assert features.measure_.diameter == pytest.approx(measure_extent(X).diameter, rel=1e-12)
+    given = RandomFourier(SphericalPolynomial(), 16, diameter=2.5, random_state=0).fit(X)
+    assert given.measure_.diameter == 2.5
     assert given.total_mass_ > features.total_mass_  # a larger range costs mass
 
 
 def test_on_the_sphere_the_range_ends_at_two():
     X = np.vstack([np.eye(3), -np.eye(3)])
     features = RandomFourier(Polynomial(), 32, random_state=0).fit(X)
-    assert features.measure_.radius == 2.0
+    assert features.measure_.diameter == 2.0
 
 
 def test_rows_beyond_the_range_warn_exactly_once():
@@ -56,13 +56,13 @@ def test_rows_beyond_the_range_warn_exactly_once():
     extent = measure_extent(X)
     outward = (X - extent.center) / np.linalg.norm(X - extent.center, axis=1, keepdims=True)
     features.transform(X)  # a warning would be an error
-    with pytest.warns(UserWarning, match="RandomFourier was fitted on.*larger radius") as caught:
+    with pytest.warns(UserWarning, match="RandomFourier was fitted on.*larger diameter") as caught:
         features.transform(extent.center + 2 * extent.reach * outward)
     assert len(caught) == 1
     features.transform(extent.center + 5 * extent.reach * outward)  # not a second time
     features.transform_dual(extent.center + 5 * extent.reach * outward)
     features.fit(X)
-    with pytest.warns(UserWarning, match="larger radius"):
+    with pytest.warns(UserWarning, match="larger diameter"):
         features.approximate_kernel(5 * X)
 
 
@@ -73,18 +73,18 @@ def test_the_warning_says_how_far_off_the_kernel_is(kernel, factor):
     angles = np.linspace(0, 0.5 * np.pi, 40)
     X = (
         np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        if kernel.unit_rows
+        if kernel.traits.unit_rows
         else np.eye(2)[:1] * (angles - np.pi / 4)[:, None]
     )
     features = RandomFourier(kernel, 256, random_state=0).fit(X)
-    reach = factor * features.measure_.radius
+    reach = factor * features.measure_.diameter
     turn = 2 * np.arcsin(reach / 2)
     far = (
         np.array([[np.cos(turn), np.sin(turn)]])
-        if kernel.unit_rows
+        if kernel.traits.unit_rows
         else X[:1] + reach * np.eye(2)[:1]
     )
-    z = np.linspace(0, features.measure_.radius, 500)
+    z = np.linspace(0, features.measure_.diameter, 500)
     size = np.abs(kernel.radial_profile(z)).max()
     measured = features.measure_.kernel(np.array([[reach, 0.0]]))[0]
     error = abs(measured - kernel.radial_profile(np.array([reach]))[0]) / size
@@ -101,7 +101,7 @@ def test_the_warning_says_how_far_off_the_kernel_is(kernel, factor):
 def test_ten_per_cent_beyond_the_range_thin_plates_are_half_off():
     X = _rows(50, 3)
     features = RandomFourier(ThinPlateSpline(X.std() * 5), 256, random_state=0).fit(X)
-    far = X[:1] + 1.1 * features.measure_.radius * np.eye(3)[:1]
+    far = X[:1] + 1.1 * features.measure_.diameter * np.eye(3)[:1]
     with pytest.warns(UserWarning, match=r"off by \d\d"):
         features.transform(far)
 
@@ -112,7 +112,7 @@ def test_ten_per_cent_beyond_the_range_thin_plates_are_half_off():
         RandomFourier(Gaussian(), 16),
         RandomFourier(DeltaGaussian(), 16),
         RandomFourier(ShiftGaussian(), 16),
-        RandomFourier(SphericalPolynomial(a=200.0), 16, radius=100.0),
+        RandomFourier(SphericalPolynomial(a=200.0), 16, diameter=100.0),
     ],
     ids=repr,
 )

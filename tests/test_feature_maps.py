@@ -34,7 +34,7 @@ from krein.kernels import (
     SphericalPolynomial,
 )
 from krein.measures import Measure, Normal, Part
-from krein.samplers import Leverage, Orthogonal
+from krein.samplers import LeverageSampler, Orthogonal
 from krein.testing import check_feature_map
 
 pytestmark = pytest.mark.usefixtures("solve_each_programme_once")
@@ -53,7 +53,9 @@ def test_contract_of_every_kind_of_kernel(kernel, dim):
 @pytest.mark.parametrize("dim", DIMS)
 @pytest.mark.parametrize("kernel", [Gaussian(), DeltaGaussian(), ShiftGaussian()], ids=repr)
 @pytest.mark.parametrize(
-    "sampler", ["iid", "orthogonal", "qmc", "importance", "leverage", Leverage(pool=2)], ids=repr
+    "sampler",
+    ["iid", "orthogonal", "qmc", "importance", "leverage", LeverageSampler(pool=2)],
+    ids=repr,
 )
 def test_contract_of_every_sampler(sampler, kernel, dim):
     features = RandomFourier(kernel, 32, sampler=sampler, random_state=0).fit(_rows(40, dim))

@@ -99,16 +99,16 @@ def test_the_span_of_rows_is_found_to_the_fitted_ones_and_among_themselves(rng):
 
 def test_the_predicted_error_decides_and_not_the_distance(rng):
     extent = measure_extent(rng.standard_normal((50, 3)))
-    radius = extent.diameter
+    diameter = extent.diameter
     direction = np.array([[0.6, 0.0, 0.8]])
-    far = extent.center + 1.2 * radius * direction
+    far = extent.center + 1.2 * diameter * direction
     exact = np.cos
-    good = Range.of(extent, radius, 3 * radius, lambda z: exact(z) + 0.09, exact)
+    good = Range.of(extent, diameter, 3 * diameter, lambda z: exact(z) + 0.09, exact)
     assert good.bias == pytest.approx(0.09)
     assert not good.check(far, "Map")
-    bad = Range.of(extent, radius, 3 * radius, lambda z: exact(z) + (z > radius) / 2, exact)
-    assert bad.error(0.99 * radius) == 0
-    assert not bad.check(extent.center + 0.2 * radius * direction, "Map")
+    bad = Range.of(extent, diameter, 3 * diameter, lambda z: exact(z) + (z > diameter) / 2, exact)
+    assert bad.error(0.99 * diameter) == 0
+    assert not bad.check(extent.center + 0.2 * diameter * direction, "Map")
     with pytest.warns(
         UserWarning, match=r"rows that Map was fitted on.*off by 50 % of its largest"
     ):
@@ -117,9 +117,9 @@ def test_the_predicted_error_decides_and_not_the_distance(rng):
 
 def test_a_kernel_beyond_floating_point_is_off(rng):
     extent = measure_extent(rng.standard_normal((50, 3)))
-    radius = extent.diameter
+    diameter = extent.diameter
     overflow = Range.of(
-        extent, radius, 3 * radius, lambda z: 0 * z, lambda z: np.exp(1e3 * (z > radius))
+        extent, diameter, 3 * diameter, lambda z: 0 * z, lambda z: np.exp(1e3 * (z > diameter))
     )
     with pytest.warns(UserWarning, match="off by inf %"):
-        overflow.check(extent.center + np.full((1, 3), 2 * radius), "Map")
+        overflow.check(extent.center + np.full((1, 3), 2 * diameter), "Map")

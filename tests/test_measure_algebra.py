@@ -12,8 +12,8 @@ from krein.measures import Atoms, Measure, Normal, Part, Sphere, Student
 
 @pytest.fixture
 def pair():
-    first = Measure([Part(Normal(3, 1.0), 2.0), Part(Sphere(3, 1.5), -0.5)], radius=4.0, bias=0.1)
-    second = Measure([Part(Student(3, 1.0, 3), 0.7)], radius=3.0, bias=0.2)
+    first = Measure([Part(Normal(3, 1.0), 2.0), Part(Sphere(3, 1.5), -0.5)], diameter=4.0, bias=0.1)
+    second = Measure([Part(Student(3, 1.0, 3), 0.7)], diameter=3.0, bias=0.2)
     return first, second
 
 
@@ -36,7 +36,7 @@ def test_algebra_keeps_masses_radii_and_biases(pair):
     assert_allclose((first - second).total_mass, 3.2)
     assert_allclose((first * -3.0).total_mass, 7.5)
     assert_allclose(first.convolve(second).total_mass, 2.5 * 0.7)
-    assert (first + second).radius == first.convolve(second).radius == 3.0
+    assert (first + second).diameter == first.convolve(second).diameter == 3.0
     assert_allclose([(first + second).bias, (first - second).bias, (first * -3).bias], 0.3)
 
 

@@ -179,7 +179,7 @@ def test_similarity_leaves_a_precomputed_matrix_as_it_was(rng):
 def test_parameters_of_the_distance_are_nested():
     kernel = Similarity(EditDistance()).set_params(distance__metric="lcs", gamma=0.5)
     assert kernel.distance.metric == "lcs"
-    assert kernel.get_params()["distance__workers"] == 1
+    assert kernel.get_params()["distance__n_jobs"] == 1
     assert kernel(["ab"], ["ba"])[0, 0] == pytest.approx(np.exp(-0.5))
 
 
@@ -199,7 +199,7 @@ FINGERPRINTS = np.array([[0.0, 1], [2, 1]])
         (EditDistance(), ("ACGT",), TypeError, "sequence of strings as X, got 'ACGT'"),
         (EditDistance(), (pd.DataFrame({"s": ["a"]}),), TypeError, r"shape \(1, 1\)"),
         (EditDistance("hamming"), (["a"],), ValueError, "metric to be one of 'levenshtein'"),
-        (EditDistance(workers=0), (["a"],), ValueError, "workers to be a whole number"),
+        (EditDistance(n_jobs=0), (["a"],), ValueError, "n_jobs to be a whole number"),
         (DynamicTimeWarping(), ([],), ValueError, "list of series, but X is empty"),
         (DynamicTimeWarping(), ("abc",), TypeError, "list of series as X, got str"),
         (DynamicTimeWarping(), (["abc"],), TypeError, "series of numbers, but object 0 of X"),

@@ -24,18 +24,7 @@ from krein.kernels import (
 )
 from krein.measures import InfiniteMassError, programme, radial, sphere
 
-TRAITS = [
-    "is_symmetric",
-    "unit_rows",
-    "has_closed_form",
-    "fills_diagonal",
-    "takes_vectors",
-    "mirrors",
-    "antipodal_exponent",
-    "lowest_product",
-    "is_resolved",
-    "is_pairwise",
-]
+TRAITS = ["traits", "is_symmetric", "takes_vectors", "is_resolved", "is_pairwise"]
 VERBS = {
     "values": lambda k, X: k(X),
     "block": lambda k, X: k(X, X[:3]),
@@ -46,7 +35,7 @@ VERBS = {
     "radial profile": lambda k, X: k.radial_profile(np.linspace(0, 1.9, 7)),
     "zonal profile": lambda k, X: k.zonal_profile(np.linspace(0, 1, 7)),
     "measure": lambda k, X: k.measure(3, 1.5).kernel(X[:4]),
-    "measure without radius": lambda k, X: k.measure(3).kernel(X[:4]),
+    "measure without diameter": lambda k, X: k.measure(3).kernel(X[:4]),
     "measure in many dimensions": lambda k, X: k.measure(10).total_mass,
     "measure of the transpose": lambda k, X: k.T.measure(3, 1.5).kernel(X[:4]),
     "zero extension": lambda k, X: k.measure(3, extension="zero", jacobian=False).total_mass,

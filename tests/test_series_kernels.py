@@ -172,12 +172,12 @@ def test_window_is_a_share_of_the_length(window, backend, rng):
 def test_thin_subclass_is_the_metric_dtw(backend, rng):
     X = rng.normal(size=(5, 12))
     assert_array_equal(DynamicTimeWarping(window=0.2)(X), ElasticDistance("dtw", window=0.2)(X))
-    assert DynamicTimeWarping().get_params() == {"window": None, "workers": 1}
+    assert DynamicTimeWarping().get_params() == {"window": None, "n_jobs": 1}
 
 
 def test_threads_change_nothing(backend, rng):
     X = rng.normal(size=(6, 12))
-    assert_allclose(DynamicTimeWarping(workers=-1)(X), DynamicTimeWarping()(X), rtol=1e-12)
+    assert_allclose(DynamicTimeWarping(n_jobs=-1)(X), DynamicTimeWarping()(X), rtol=1e-12)
 
 
 def test_series_of_one_point_are_compared(backend):
@@ -229,7 +229,7 @@ def test_aeon_is_given_channels_by_time_and_its_own_names(monkeypatch, rng):
 
     X, Y = ragged(rng, [5, 7], 2), ragged(rng, [6], 2)
     options = {"window": 0.5, "gap": 2.0, "steepness": 0.3, "cost": 0.7}
-    options |= {"stiffness": 0.01, "penalty": 0.4, "epsilon": 0.9, "workers": 2}
+    options |= {"stiffness": 0.01, "penalty": 0.4, "epsilon": 0.9, "n_jobs": 2}
     expected = {
         "dtw": ({}, 2.0),
         "ddtw": ({}, 2.0),

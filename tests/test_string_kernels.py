@@ -34,9 +34,9 @@ def test_strings_come_in_any_sequence(container, rng):
     assert_array_equal(EditDistance()(container(X)), EditDistance()(X))
 
 
-def test_workers_change_nothing(rng):
+def test_n_jobs_change_nothing(rng):
     X = words(rng, 40)
-    assert_array_equal(EditDistance(workers=2)(X), EditDistance()(X))
+    assert_array_equal(EditDistance(n_jobs=2)(X), EditDistance()(X))
 
 
 def test_levenshtein_evaluates_each_pair_once_and_in_blocks(monkeypatch, rng):

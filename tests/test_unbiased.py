@@ -26,7 +26,7 @@ from krein.kernels import (
     SinhGaussian,
 )
 from krein.measures import Atoms
-from krein.samplers import IID, Importance, Leverage, Orthogonal, QuasiMonteCarlo
+from krein.samplers import IID, Importance, LeverageSampler, Orthogonal, QuasiMonteCarlo
 
 N_PAIRS, N_SEEDS, N_ATOMS = 20, 200, 16
 LEVEL = 1e-3
@@ -65,7 +65,7 @@ SAMPLERS = {
     "orthogonal": Orthogonal(),
     "sobol": QuasiMonteCarlo("sobol"),
     "halton": QuasiMonteCarlo("halton"),
-    "leverage": Leverage(pool=2),
+    "leverage": LeverageSampler(pool=2),
     "importance": Importance(),
 }
 POINTS = ("iid", "orthogonal", "sobol")

@@ -22,7 +22,7 @@ from krein.kernels import (
     SphericalPolynomial,
 )
 from krein.measures import Normal
-from krein.samplers import Importance, Leverage, Orthogonal
+from krein.samplers import Importance, LeverageSampler, Orthogonal
 
 DIMS = [1, 3, 8]
 pytestmark = pytest.mark.usefixtures("solve_each_programme_once")
@@ -111,7 +111,7 @@ def test_importance_keeps_the_phase_of_a_directed_kernel():
         (Laplacian().measure(3), "ProductCauchy"),
         (Matern().measure(3), "Student"),
         (Cauchy().measure(3), "ExponentialMixture"),
-        (SphericalPolynomial(2.0, 2).measure(3, radius=1.0), "Sphere"),
+        (SphericalPolynomial(2.0, 2).measure(3, diameter=1.0), "Sphere"),
         ((Gaussian() * Gaussian()).measure(3), "Convolution"),
         ((Gaussian() + Laplacian()).measure(3), "ProductCauchy"),
     ],
@@ -140,7 +140,7 @@ def test_leverage_keeps_atoms_of_the_pool_with_bounded_weights(rng):
     X = rng.standard_normal((30, 3))
     measure = Gaussian().measure(3)
     pool = measure.atoms(80, Orthogonal(), 7, X=X)
-    atoms = measure.atoms(20, Leverage(pool=4), 7, X=X)
+    atoms = measure.atoms(20, LeverageSampler(pool=4), 7, X=X)
     assert len(atoms) == 20
     assert {tuple(w) for w in atoms.frequencies} <= {tuple(w) for w in pool.frequencies}
     # The uniform half of the chances bounds each group by twice its share, up to one atom.
@@ -184,7 +184,7 @@ def test_leverage_prefers_frequencies_that_see_the_data(rng):
     # Rows on the first axis: ridge leverage there grows with how fast the wave turns on the data.
     X = np.zeros((40, 2))
     X[:, 0] = rng.standard_normal(40)
-    sampler = Leverage(pool=8, ridge=1e-2)
+    sampler = LeverageSampler(pool=8, ridge=1e-2)
     pool = Gaussian(0.5).measure(2).atoms(400, Orthogonal(), rng, X=X)
     scores = sampler._scores(pool, X)
     waves = np.exp(1j * X @ pool.frequencies.T) * np.sqrt(pool.weights)
@@ -199,5 +199,7 @@ def test_leverage_prefers_frequencies_that_see_the_data(rng):
 @pytest.mark.parametrize("parameters", [{"pool": 0}, {"ridge": -1.0}])
 def test_leverage_refuses_bad_parameters(parameters, rng):
     (name,) = parameters
-    with pytest.raises(ValueError, match=f"Leverage needs {name}"):
-        Gaussian().measure(2).atoms(8, Leverage(**parameters), 0, X=rng.standard_normal((9, 2)))
+    with pytest.raises(ValueError, match=f"LeverageSampler needs {name}"):
+        Gaussian().measure(2).atoms(
+            8, LeverageSampler(**parameters), 0, X=rng.standard_normal((9, 2))
+        )

@@ -52,11 +52,11 @@ def check_degree(owner: object, value: Any) -> int:
     return int(number)
 
 
-def check_workers(owner: object, value: Any) -> int:
+def check_n_jobs(owner: object, value: Any) -> int:
     """Return a number of threads if it is a whole number ≥ 1, or -1 for all cores, else raise."""
     if not isinstance(value, numbers.Integral) or (value < 1 and value != -1):
         raise ValueError(
-            f"{type(owner).__name__} needs workers to be a whole number ≥ 1, or -1 for all cores, "
+            f"{type(owner).__name__} needs n_jobs to be a whole number ≥ 1, or -1 for all cores, "
             f"got {value!r}."
         )
     return int(value)

@@ -237,7 +237,7 @@ def _measured_errors(
         return errors, mass, proof
     on_sphere = bool(np.all(np.abs(row_norms(rows) - 1) < UNIT_TOLERANCE))
     maps: list[RandomMap] = []
-    if on_sphere or not kernel.unit_rows:
+    if on_sphere or not kernel.traits.unit_rows:
         maps.append(RandomFourier(kernel, n_components, random_state=rng))
     if on_sphere:
         maps.append(RandomGegenbauer(kernel, n_components, normalize=False, random_state=rng))
@@ -254,7 +254,7 @@ def _measured_errors(
         errors[type(features).__name__] = float(np.mean(draws))
         mass = features.total_mass_ if mass is None else mass
         if isinstance(features, RandomFourier):
-            proof = kernel.has_closed_form and features.measure_.is_positive
+            proof = kernel.traits.has_closed_form and features.measure_.is_positive
     return errors, mass, proof
 
 

@@ -210,7 +210,7 @@ def _run(
     studies = []
     for kernel in kernels:
         progress(f"{type(kernel).__name__}: diagnosing, then widths {_listed(widths)}")
-        rows = split.on_sphere() if kernel.unit_rows else split
+        rows = split.on_sphere() if kernel.traits.unit_rows else split
         studies.append(_study(kernel, rows, widths, rng))
     return Quickstart(tuple(studies), n_train, n_test)
 

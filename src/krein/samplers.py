@@ -2,7 +2,7 @@
 
 A *point* sampler returns canonical points, rows that are each N(0, I) and as evenly spread as it
 can make them; every law transports canonical points to its own (see `krein.measures.Law`), so
-every point sampler works with every law. `Importance`, `Leverage` and `Rejection` need more than
+every point sampler works with every law. `Importance`, `LeverageSampler` and `Rejection` need more than
 points - a density, the data, a radial density - and declare it. No sampler sees a measure.
 """
 
@@ -191,7 +191,8 @@ class Importance(Sampler):
         if self.scale is not None:
             scale = check_positive(self, "scale", self.scale)
             self._check_overlap(n, dim, own, masses, scale)
-            scales, counts, shares = np.array([scale]), np.array([n]), np.ones(1)
+            scales, counts = np.array([scale]), np.array([n])
+            shares: NDArray = np.ones(1)
         else:
             scales, which = np.unique(own, return_inverse=True)
             counts = np.bincount(which, weights=share(), minlength=len(scales)).astype(np.intp)
@@ -219,7 +220,7 @@ class Importance(Sampler):
                 )
 
 
-class Leverage(Sampler):
+class LeverageSampler(Sampler):
     """Keeps the frequencies of a larger pool that matter most for ridge regression on the data.
 
     A pool of ``pool · n`` atoms is drawn by `Orthogonal`, and chances are given to its atoms in
@@ -342,7 +343,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
     "orthogonal": Orthogonal,
     "qmc": QuasiMonteCarlo,
     "importance": Importance,
-    "leverage": Leverage,
+    "leverage": LeverageSampler,
     "rejection": Rejection,
 }
 

@@ -36,7 +36,7 @@ def check_kernel(
     assert_allclose(np.diagonal(square), kernel.diag(X), rtol=1e-12)
     assert_allclose(kernel.T(X, Y), kernel(Y, X).T, rtol=1e-12, atol=1e-14 * scale)
     symmetric = bool(np.allclose(square, square.T, rtol=1e-9, atol=1e-12 * scale))
-    assert symmetric == kernel.is_symmetric, "is_symmetric does not say what the values do"
+    assert symmetric == kernel.traits.is_symmetric, "is_symmetric does not say what the values do"
     parts = kernel.symmetric_part(X, Y) + kernel.skew_part(X, Y)
     assert_allclose(parts, kernel(X, Y), rtol=1e-9, atol=1e-12 * scale)
     assert clone(kernel) == kernel

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._hashing import hash_rows
 from .._validation import own
-from ..kernels import Kernel
+from ..kernels import Kernel, Traits
 from ..kernels.errors import BadPairError
 from ..streaming.containers import count
 
@@ -105,8 +105,6 @@ class Remembered(Kernel):
     memory : Memory
     """
 
-    takes_vectors = False
-
     def __init__(self, kernel: Kernel, memory: Memory):
         self.kernel = kernel
         self.memory = memory
@@ -115,8 +113,8 @@ class Remembered(Kernel):
         return repr(self.kernel)
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.is_symmetric
+    def traits(self) -> Traits:
+        return Traits(is_symmetric=self.kernel.is_symmetric, takes_vectors=False)
 
     def takes_matrix(self, X: Any) -> bool:
         """As the kernel itself."""

@@ -56,7 +56,7 @@ class RandomFourier(RandomMap):
         approximation of a positive definite kernel need not be definite any more.
     measure : krein.measures.Measure, default=None
         A measure in place of a kernel.
-    radius : "auto" or float, default="auto"
+    diameter : "auto" or float, default="auto"
         The diameter of the data for kernels whose measure depends on it; "auto" estimates it.
     random_state : int, RandomState, Generator or None, default=None
         Seed.
@@ -113,7 +113,7 @@ class RandomFourier(RandomMap):
         "allocation": [StrOptions({"neyman", "equal"})],
         "weights": [StrOptions({"measure", "calibrated"})],
         "measure": [Measure, None],
-        "radius": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "diameter": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -129,7 +129,7 @@ class RandomFourier(RandomMap):
         allocation: str = "neyman",
         weights: str = "measure",
         measure: Measure | None = None,
-        radius: float | str = "auto",
+        diameter: float | str = "auto",
         random_state: Any = None,
     ):
         self.kernel = kernel
@@ -139,7 +139,7 @@ class RandomFourier(RandomMap):
         self.allocation = allocation
         self.weights = weights
         self.measure = measure
-        self.radius = radius
+        self.diameter = diameter
         self.random_state = random_state
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
@@ -171,7 +171,7 @@ class RandomFourier(RandomMap):
             )
 
     def _check_sphere(self, X: Any) -> None:
-        if self.kernel_.unit_rows:
+        if self.kernel_.traits.unit_rows:
             check_unit_rows(
                 self.kernel_,
                 row_norms(X),
@@ -190,16 +190,16 @@ class RandomFourier(RandomMap):
         """The kernel's measure on the data's range; remembers the range if it matters."""
         self._range = None
         n_atoms = max(self.n_components // 2, 1)
-        if kernel.has_closed_form:
+        if kernel.traits.has_closed_form:
             return kernel.measure(X.shape[1])
-        if not isinstance(self.radius, str):
-            return kernel.measure(X.shape[1], float(self.radius), n_atoms=n_atoms)
+        if not isinstance(self.diameter, str):
+            return kernel.measure(X.shape[1], float(self.diameter), n_atoms=n_atoms)
         extent = measure_extent(X)
         check_products(kernel, extent)
         # Rows that are all the same have no range; any will do.
-        radius = extent.diameter or 1.0
-        radius = min(radius, 2.0) if kernel.unit_rows else radius
-        measure = kernel.measure(X.shape[1], radius, n_atoms=n_atoms)
+        diameter = extent.diameter or 1.0
+        diameter = min(diameter, 2.0) if kernel.traits.unit_rows else diameter
+        measure = kernel.measure(X.shape[1], diameter, n_atoms=n_atoms)
         axis = np.eye(1, X.shape[1])
 
         def exact(z: NDArray) -> NDArray:
@@ -207,9 +207,9 @@ class RandomFourier(RandomMap):
             # A sum with a kernel that is not radial is stationary all the same.
             return kernel(z[:, None] * axis, 0 * axis)[:, 0] if profile is None else profile(z)
 
-        reach = farthest_on_sphere(kernel) if kernel.unit_rows else FARTHEST * radius
+        reach = farthest_on_sphere(kernel) if kernel.traits.unit_rows else FARTHEST * diameter
         self._range = Range.of(
-            extent, measure.radius, reach, lambda z: measure.kernel(z[:, None] * axis), exact
+            extent, measure.diameter, reach, lambda z: measure.kernel(z[:, None] * axis), exact
         )
         return measure
 

@@ -120,16 +120,16 @@ class RandomGegenbauer(RandomMap):
         extent = measure_extent(X)
         check_products(self.kernel_, extent)
         # ⟨x, y⟩ = 1 − ‖x − y‖²/2 on the sphere.
-        radius = min(extent.diameter or 1.0, 2.0)
+        diameter = min(extent.diameter or 1.0, 2.0)
         self.measure_ = self.kernel_.zonal_measure(
-            X.shape[1], 1 - radius**2 / 2, n_atoms=self.n_components
+            X.shape[1], 1 - diameter**2 / 2, n_atoms=self.n_components
         )
         measured, exact = self.measure_.kernel, self.kernel_.zonal_profile
         assert exact is not None  # or there were no measure
         reach = farthest_on_sphere(self.kernel_)
         self._range = Range.of(
             extent,
-            min(radius, reach),
+            min(diameter, reach),
             reach,
             lambda z: measured(1 - z**2 / 2),
             lambda z: exact(1 - z**2 / 2),

@@ -58,25 +58,25 @@ class Range:
     errors : ndarray of shape (n,)
         The largest error up to each distance, relative to the kernel's largest value on the fitted
         rows.
-    radius : float
+    diameter : float
         The distance up to which the kernel is represented.
     """
 
     extent: Extent
     distances: NDArray[np.floating]
     errors: NDArray[np.floating]
-    radius: float
+    diameter: float
 
     @classmethod
     def of(
-        cls, extent: Extent, radius: float, reach: float, measured: Profile, exact: Profile
+        cls, extent: Extent, diameter: float, reach: float, measured: Profile, exact: Profile
     ) -> Range:
         """The range of a kernel, `exact` and as `measured`, functions of the distance.
 
         Errors are predicted up to the distance `reach`, beyond which no rows are.
         """
-        inside = np.linspace(0, radius, N_DISTANCES)
-        outside = np.linspace(radius, max(reach, radius), N_DISTANCES)
+        inside = np.linspace(0, diameter, N_DISTANCES)
+        outside = np.linspace(diameter, max(reach, diameter), N_DISTANCES)
         distances = np.concatenate([inside, outside[1:]])
         with np.errstate(over="ignore", invalid="ignore"):
             truth = np.asarray(exact(distances), dtype=float)
@@ -84,7 +84,7 @@ class Range:
         size = float(np.abs(truth[: len(inside)]).max()) or 1.0
         # Values beyond floating point are as far off as can be.
         errors = np.nan_to_num(errors / size, nan=np.inf, posinf=np.inf)
-        return cls(extent, distances, np.maximum.accumulate(errors), radius)
+        return cls(extent, distances, np.maximum.accumulate(errors), diameter)
 
     @property
     def bias(self) -> float:
@@ -102,13 +102,13 @@ class Range:
         # Rows that are all the same are apart by nothing but round-off.
         slack = 1e-6 * float(np.linalg.norm(self.extent.center))
         error = self.error(distance)
-        if distance <= self.radius + slack or error <= max(NOTICED, MORE * self.bias):
+        if distance <= self.diameter + slack or error <= max(NOTICED, MORE * self.bias):
             return False
         warnings.warn(
             f"Rows lie up to {distance:.4g} apart, from each other or from the rows that {owner} "
-            f"was fitted on, whose kernel is represented up to the distance {self.radius:.4g}: "
+            f"was fitted on, whose kernel is represented up to the distance {self.diameter:.4g}: "
             f"beyond, it is off by {100 * error:.3g} % of its largest value. Refit on rows that "
-            "cover the range, or pass a larger radius.",
+            "cover the range, or pass a larger diameter.",
             UserWarning,
             stacklevel=5,
         )
@@ -129,17 +129,18 @@ def _squared_distances(X: Any, point: NDArray) -> NDArray[np.floating]:
 def check_products(kernel: Kernel, extent: Extent) -> None:
     """Raise if unit rows have a product at which the kernel is not defined."""
     lowest = 1 - (extent.diameter / MARGIN) ** 2 / 2
-    if kernel.lowest_product > -1 and lowest < kernel.lowest_product - 1e-6:
+    bound = kernel.traits.lowest_product
+    if bound > -1 and lowest < bound - 1e-6:
         raise ValueError(
-            f"{type(kernel).__name__} is defined for products ⟨x, y⟩ of at least "
-            f"{kernel.lowest_product:g}, but unit rows of X have the product {lowest:.4g}: it "
-            "needs data without negative products, e.g. non-negative columns."
+            f"{type(kernel).__name__} is defined for products ⟨x, y⟩ of at least {bound:g}, but "
+            f"unit rows of X have the product {lowest:.4g}: it needs data without negative "
+            "products, e.g. non-negative columns."
         )
 
 
 def farthest_on_sphere(kernel: Kernel) -> float:
     """The largest distance of unit rows at which the kernel is defined."""
-    return float(np.sqrt(2 - 2 * kernel.lowest_product))
+    return float(np.sqrt(2 - 2 * kernel.traits.lowest_product))
 
 
 def measure_extent(X: Any) -> Extent:
@@ -147,7 +148,7 @@ def measure_extent(X: Any) -> Extent:
 
     From the row farthest from the mean, walk to the row farthest from it, and so on: every step
     is a lower bound of the diameter, and few steps come close. The bound 2·max‖x − x̄‖ would be
-    safe but up to a factor of two too large, and mass grows with the radius.
+    safe but up to a factor of two too large, and mass grows with the diameter.
     """
     center = np.asarray(X.mean(axis=0), dtype=float).ravel()
     from_center = _squared_distances(X, center)

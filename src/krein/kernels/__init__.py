@@ -31,6 +31,7 @@ from .series import DynamicTimeWarping, ElasticDistance
 from .sets import Dice, Hausdorff, Tanimoto, Tversky
 from .similarity import Similarity
 from .strings import EditDistance
+from .traits import Traits
 
 __all__ = [
     "TL1",
@@ -73,6 +74,7 @@ __all__ = [
     "SymmetricPart",
     "Tanimoto",
     "ThinPlateSpline",
+    "Traits",
     "Transposed",
     "Tversky",
     "UnresolvedError",

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 class Arithmetic:
     """Kernels are added, multiplied, scaled and transposed; `krein.kernels.algebra` evaluates."""
 
-    is_symmetric: bool
     __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
 
     def __add__(self, other: Any) -> Kernel:
@@ -53,18 +52,21 @@ class Arithmetic:
         """The transposed kernel k(y, x)."""
         from .algebra import Transposed, as_kernel
 
-        return as_kernel(self) if self.is_symmetric else Transposed(as_kernel(self))
+        kernel = as_kernel(self)
+        return kernel if kernel.is_symmetric else Transposed(kernel)
 
     @property
     def symmetric_part(self) -> Kernel:
         """(k + kᵀ)/2."""
         from .algebra import SymmetricPart, as_kernel
 
-        return as_kernel(self) if self.is_symmetric else SymmetricPart(as_kernel(self))
+        kernel = as_kernel(self)
+        return kernel if kernel.is_symmetric else SymmetricPart(kernel)
 
     @property
     def skew_part(self) -> Kernel:
         """(k − kᵀ)/2."""
         from .algebra import SkewPart, as_kernel
 
-        return self * 0.0 if self.is_symmetric else SkewPart(as_kernel(self))
+        kernel = as_kernel(self)
+        return kernel * 0.0 if kernel.is_symmetric else SkewPart(kernel)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._validation import check_finite
 from ..measures import GegenbauerMeasure, Measure, Part, Sphere
 from .base import Kernel, Profile, _len
+from .traits import Traits
 
 
 class Constant(Kernel):
@@ -22,7 +23,7 @@ class Constant(Kernel):
         The constant, of either sign.
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, value: float = 1.0):
         self.value = value
@@ -56,37 +57,8 @@ class _Pair(Kernel):
         raise TypeError("An operation is needed.")
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.is_symmetric and self.right.is_symmetric
-
-    @property
-    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.unit_rows or self.right.unit_rows
-
-    @property
-    def has_closed_form(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.has_closed_form and self.right.has_closed_form
-
-    @property
-    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.fills_diagonal and self.right.fills_diagonal
-
-    @property
-    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.takes_vectors and self.right.takes_vectors
-
-    @property
-    def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.left.mirrors and self.right.mirrors
-
-    @property
-    def antipodal_exponent(self) -> float | None:  # type: ignore[override]  # a property here, a constant there
-        sides = (self.left.antipodal_exponent, self.right.antipodal_exponent)
-        return min((side for side in sides if side is not None), default=None)
-
-    @property
-    def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
-        return max(self.left.lowest_product, self.right.lowest_product)
+    def traits(self) -> Traits:
+        return self.left.traits.joined(self.right.traits)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.right._check_data(self.left._check_data(X, name), name)
@@ -135,12 +107,12 @@ class Sum(_Pair):
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim) + self.right._closed_form(dim)
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        if self.has_closed_form or self.radial_profile is not None:
-            return super().measure(dim, radius, **options)
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        if self.traits.has_closed_form or self.radial_profile is not None:
+            return super().measure(dim, diameter, **options)
         # Neither a closed form nor a function of the distance: each side has its own measure.
-        left = self.left.measure(dim, radius, **options)
-        return left + self.right.measure(dim, radius, **options)
+        left = self.left.measure(dim, diameter, **options)
+        return left + self.right.measure(dim, diameter, **options)
 
 
 class Product(_Pair):
@@ -160,36 +132,8 @@ class _Wrapper(Kernel):
     kernel: Kernel
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.is_symmetric
-
-    @property
-    def unit_rows(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.unit_rows
-
-    @property
-    def has_closed_form(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.has_closed_form
-
-    @property
-    def fills_diagonal(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.fills_diagonal
-
-    @property
-    def takes_vectors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.takes_vectors
-
-    @property
-    def mirrors(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.mirrors
-
-    @property
-    def antipodal_exponent(self) -> float | None:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.antipodal_exponent
-
-    @property
-    def lowest_product(self) -> float:  # type: ignore[override]  # a property here, a constant there
-        return self.kernel.lowest_product
+    def traits(self) -> Traits:
+        return self.kernel.traits
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         return self.kernel._check_data(X, name)
@@ -241,8 +185,8 @@ class Scaled(_Wrapper):
     def _closed_form(self, dim: int) -> Measure:
         return self.kernel._closed_form(dim) * self._by
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        return self.kernel.measure(dim, radius, **options) * self._by
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        return self.kernel.measure(dim, diameter, **options) * self._by
 
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
@@ -265,8 +209,8 @@ class _Involution(_Wrapper):
     def _closed_form(self, dim: int) -> Measure:
         return self._of_measure(self.kernel._closed_form(dim))
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
-        return self._of_measure(self.kernel.measure(dim, radius, **options))
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
+        return self._of_measure(self.kernel.measure(dim, diameter, **options))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         if Y is None:
@@ -316,7 +260,9 @@ class Transposed(_Involution):
 class SymmetricPart(_Involution):
     """``(kernel(x, y) + kernel(y, x))/2``."""
 
-    is_symmetric = True
+    @property
+    def traits(self) -> Traits:
+        return self.kernel.traits.symmetrised()
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return (straight + turned) / 2

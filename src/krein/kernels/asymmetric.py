@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .._validation import check_positive, check_vector
-from ..measures import InfiniteMassError, Measure, Normal, Part, Ridge
+from ..measures import InfiniteMassError, Measure, Normal, Part, TrigonometricRatio
 from ._distances import centred, distances, in_units, norms
 from .base import Kernel, _len
+from .traits import Traits
 
 
 def _growth(sigma: float, beta: NDArray) -> float:
@@ -29,8 +30,7 @@ def _stretched(sigma: float, beta: NDArray) -> NDArray[np.floating]:
 class _Directed(Kernel):
     """``exp(−‖Δ‖² / 2σ²)`` times a function of the projection v·Δ, Δ = x − y."""
 
-    is_symmetric = False
-    has_closed_form = True
+    traits = Traits(is_symmetric=False, has_closed_form=True)
     sigma: float
 
     def _projections(self, X: Any, Y: Any, vector: NDArray) -> NDArray:
@@ -48,7 +48,7 @@ class _Directed(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             return np.nan_to_num(self._projections(X, Y, beta), nan=0.0)
 
-    def _ridge(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
+    def _along(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
         law = Normal(dim, 1 / check_positive(self, "sigma", self.sigma))
         if not np.all(np.isfinite(direction)):
             raise InfiniteMassError(
@@ -57,7 +57,7 @@ class _Directed(Kernel):
             )
         if not np.any(direction):
             return Measure([Part(law, float(np.real(sum(terms.values()))))])
-        return Measure([Part(law, 1.0, Ridge(direction, tuple(terms.items())))])
+        return Measure([Part(law, 1.0, TrigonometricRatio(direction, tuple(terms.items())))])
 
 
 class ShiftGaussian(_Directed):
@@ -94,10 +94,21 @@ class ShiftGaussian(_Directed):
         return np.full(_len(X), np.exp(self._exponent(norms(r[None]))[0]))
 
     def _closed_form(self, dim: int) -> Measure:
-        return self._ridge(dim, check_vector(self, "shift", self.shift, dim), {1: 1.0})
+        return self._along(dim, check_vector(self, "shift", self.shift, dim), {1: 1.0})
 
 
-class SinhGaussian(_Directed):
+class _Tilted(_Directed):
+    """``exp(−‖Δ‖² / 2σ²)`` times a function of β·Δ that is 1 at Δ = 0."""
+
+    def __init__(self, sigma: float = 1.0, beta: ArrayLike = 0.1):
+        self.sigma = sigma
+        self.beta = beta
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return np.ones(_len(X))
+
+
+class SinhGaussian(_Tilted):
     """``exp(−‖Δ‖² / 2σ²) (1 + sinh(β·Δ))``, Δ = x − y (asymmetric paper, eq. 10).
 
     Parameters
@@ -108,28 +119,21 @@ class SinhGaussian(_Directed):
         The vector β; a number stands for all its coordinates.
     """
 
-    def __init__(self, sigma: float = 1.0, beta: ArrayLike = 0.1):
-        self.sigma = sigma
-        self.beta = beta
-
     def _block(self, X: Any, Y: Any) -> NDArray:
         beta = check_vector(self, "beta", self.beta, X.shape[1])
         exponent, slope = self._exponent(distances(X, Y)), self._slope(X, Y, beta)
         # One exponent for each half of the sinh: e^{β·Δ} alone overflows where the kernel is 0.
         return np.exp(exponent) + (np.exp(exponent + slope) - np.exp(exponent - slope)) / 2
 
-    def _diagonal(self, X: Any) -> NDArray:
-        return np.ones(_len(X))
-
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
         size = _growth(sigma, beta)
         # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω), written in exponentials.
-        return self._ridge(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
+        return self._along(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
 
 
-class CoshGaussian(_Directed):
+class CoshGaussian(_Tilted):
     """``exp(−‖Δ‖² / 2σ²) exp(β·Δ)``, Δ = x − y (asymmetric paper, eq. 11).
 
     Despite its name there is no cosh in it: it is ``e^{σ²‖β‖²/2}`` times the shift-Gaussian with
@@ -143,19 +147,12 @@ class CoshGaussian(_Directed):
         The vector β; a number stands for all its coordinates.
     """
 
-    def __init__(self, sigma: float = 1.0, beta: ArrayLike = 0.1):
-        self.sigma = sigma
-        self.beta = beta
-
     def _block(self, X: Any, Y: Any) -> NDArray:
         beta = check_vector(self, "beta", self.beta, X.shape[1])
         return np.exp(self._exponent(distances(X, Y)) + self._slope(X, Y, beta))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return np.ones(_len(X))
 
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
         size = _growth(sigma, beta)
-        return self._ridge(dim, _stretched(sigma, beta), {-1: size})
+        return self._along(dim, _stretched(sigma, beta), {-1: size})

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._validation import NestedParameters, check_choice, check_positive, check_unit_rows
+from .._validation import NestedParameters, check_choice, check_positive
 from ..measures import (
     GegenbauerMeasure,
     InfiniteMassError,
@@ -28,8 +28,8 @@ from ..measures import (
     zonal_measure,
 )
 from ._arithmetic import Arithmetic
-from ._distances import distances, norms, products
 from .errors import BadPairError, NoMeasureError, UnresolvedError
+from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -37,7 +37,6 @@ Profile = Callable[[NDArray], NDArray]
 HALVES = 8
 
 NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which needs only kernel values."
-UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
 
 
 class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
@@ -48,32 +47,24 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
 
     Attributes
     ----------
-    is_symmetric : bool
-        Whether k(x, y) = k(y, x).
-    unit_rows : bool
-        Whether the kernel (or its measure) is only defined for rows of norm 1.
-    has_closed_form : bool
-        Whether `measure` is known in closed form on all of R^d.
-    fills_diagonal : bool
-        Whether `diag` is cheap and more exact than the diagonal of a block.
-    takes_vectors : bool
-        Whether the data are a numeric matrix; False for strings, series, sets and other objects.
-    mirrors : bool
-        Whether values are dear: of the matrix of all pairs of a symmetric kernel half is computed.
-    antipodal_exponent : float or None
-        The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
-    lowest_product : float
-        The smallest ⟨x, y⟩ of unit rows at which the kernel is defined.
+    traits : Traits
+        What the kernel declares about itself: symmetry, domain, kind of data, cost.
     """
 
-    is_symmetric: bool = True
-    unit_rows: bool = False
-    has_closed_form: bool = False
-    fills_diagonal: bool = True
-    takes_vectors: bool = True
-    mirrors: bool = False
-    antipodal_exponent: float | None = None
-    lowest_product: float = -1.0
+    @property
+    def traits(self) -> Traits:
+        """What the kernel declares about itself; a subclass sets ``traits = Traits(...)``."""
+        return Traits()
+
+    @property
+    def is_symmetric(self) -> bool:
+        """True if k(x, y) = k(y, x)."""
+        return self.traits.is_symmetric
+
+    @property
+    def takes_vectors(self) -> bool:
+        """True if the data are a numeric matrix; False for strings, series and other objects."""
+        return self.traits.takes_vectors
 
     @abstractmethod
     def _block(self, X: Any, Y: Any) -> NDArray:
@@ -158,7 +149,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         n, m = _len(left), _len(right)
         dtype = _common_dtype(left, right)
         out = np.empty((n, m), dtype=dtype)
-        half = Y is None and self.mirrors and self.is_symmetric
+        half = Y is None and self.traits.mirrors and self.is_symmetric
         budget = min(BLOCK_BYTES, out.nbytes // HALVES) if half else BLOCK_BYTES
         for rows in row_blocks(n, m * dtype.itemsize, budget):
             if half:
@@ -168,7 +159,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
                 block = self._rows(left, rows, right)
                 with np.errstate(over="ignore"):  # of float32
                     out[rows] = block
-        if Y is None and n and self.fills_diagonal:
+        if Y is None and n and self.traits.fills_diagonal:
             # Distances computed from products are off by round-off at x = y; the diagonal is not.
             with np.errstate(over="ignore"):  # of float32
                 np.fill_diagonal(out, self._diagonal(left))
@@ -250,7 +241,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def measure(
         self,
         dim: int,
-        radius: float | None = None,
+        diameter: float | None = None,
         *,
         extension: str = "domain",
         jacobian: bool = True,
@@ -262,11 +253,11 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         ----------
         dim : int
             Number of columns of the data.
-        radius : float, default=None
+        diameter : float, default=None
             The data's diameter, beyond which the kernel need not be right. Kernels with a
             closed form ignore it; kernels on the sphere take 2 for None.
         extension : {"domain", "zero"}, default="domain"
-            "domain" is the measure of least mass that is right up to `radius`; "zero", the
+            "domain" is the measure of least mass that is right up to `diameter`; "zero", the
             papers' extension by zero, is a baseline.
         jacobian : bool, default=True
             With ``extension="zero"``: False repeats the paper's sampling without r^(d−1).
@@ -281,30 +272,31 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             If its mass is infinite.
         """
         check_choice(self, "extension", extension, ("domain", "zero"))
-        if self.has_closed_form:
+        traits = self.traits
+        if traits.has_closed_form:
             return self._closed_form(dim)
         profile = _quiet(self.radial_profile)
         if profile is None:
             raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
-        if radius is None:
-            if not self.unit_rows:
+        if diameter is None:
+            if not traits.unit_rows:
                 raise ValueError(
-                    f"{type(self).__name__}.measure needs radius, the largest distance between "
+                    f"{type(self).__name__}.measure needs diameter, the largest distance between "
                     "rows: without it this kernel has no finite measure."
                 )
-            radius = 2.0
-        check_positive(self, "radius", radius)
-        if self.unit_rows:
-            radius = min(radius, float(np.sqrt(2 - 2 * self.lowest_product)))
-        if extension == "domain" and self.unit_rows and radius >= 2 and self._antipodal(dim):
+            diameter = 2.0
+        check_positive(self, "diameter", diameter)
+        if traits.unit_rows:
+            diameter = min(diameter, float(np.sqrt(2 - 2 * traits.lowest_product)))
+        if extension == "domain" and traits.unit_rows and diameter >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
                 f"No measure of finite mass represents {self!r} in dimension {dim} once the data "
                 "reach the antipode ‖x − y‖ = 2: it is singular there. Use a Nyström "
                 "approximation, RandomGegenbauer, or data of a smaller range."
             )
         if extension == "zero":
-            return zero_extension(profile, dim, 2.0 if self.unit_rows else radius, jacobian)
-        return domain_measure(profile, dim, radius, n_atoms, self._infinite_cause(radius))
+            return zero_extension(profile, dim, 2.0 if traits.unit_rows else diameter, jacobian)
+        return domain_measure(profile, dim, diameter, n_atoms, self._infinite_cause(diameter))
 
     def _antipodal(self, dim: int) -> bool:
         """Whether the kernel's singularity at ‖x − y‖ = 2 makes its mass infinite.
@@ -313,7 +305,10 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2 (at equality its
         integral grows like a logarithm only, and the programme decides).
         """
-        return self.antipodal_exponent is not None and self.antipodal_exponent < (dim - 1) / 2
+        return (
+            self.traits.antipodal_exponent is not None
+            and self.traits.antipodal_exponent < (dim - 1) / 2
+        )
 
     def _closed_form(self, dim: int) -> Measure:
         raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
@@ -328,12 +323,12 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
                 f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
                 f"sphere. {NYSTROM_HINT}"
             )
-        lowest = max(lowest, self.lowest_product)
+        lowest = max(lowest, self.traits.lowest_product)
         cause = f"{self!r} is singular or kinked on [{lowest:.3g}, 1]."
         return zonal_measure(profile, dim, lowest, n_atoms, cause)
 
-    def _infinite_cause(self, radius: float) -> str:
-        return f"{self!r} has a jump, kink or singularity on [0, {radius:.4g}]."
+    def _infinite_cause(self, diameter: float) -> str:
+        return f"{self!r} has a jump, kink or singularity on [0, {diameter:.4g}]."
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel) or type(self) is not type(other):
@@ -344,66 +339,6 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def __hash__(self) -> int:
         # Parameters may change, the type does not; scikit-learn looks callables up in sets.
         return hash(type(self))
-
-
-class Radial(Kernel):
-    """A kernel of the distance z = ‖x − y‖: subclasses define `_profile`."""
-
-    @abstractmethod
-    def _profile(self, z: NDArray) -> NDArray:
-        """The kernel as a function of the distance, in z's dtype."""
-
-    @property
-    def radial_profile(self) -> Profile:
-        return self._profile
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        with np.errstate(over="ignore"):  # of a distance in units of a tiny width
-            return self._profile(distances(X, Y))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return np.repeat(self._profile(np.zeros(1)), _len(X))
-
-
-class DotProduct(Kernel):
-    """A kernel of the product u = ⟨x, y⟩: subclasses define `_profile`.
-
-    On unit rows it is a function of the distance too, ``u = 1 − z²/2``, and has a measure there.
-    """
-
-    unit_rows = True
-
-    @abstractmethod
-    def _profile(self, u: NDArray) -> NDArray:
-        """The kernel as a function of the product, in u's dtype."""
-
-    @property
-    def radial_profile(self) -> Profile:
-        profile = self.zonal_profile
-        return lambda z: profile(1 - np.square(z) / 2)
-
-    @property
-    def zonal_profile(self) -> Profile:
-        return self._profile
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        with np.errstate(over="ignore"):
-            return self._profile(products(X, Y))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        with np.errstate(over="ignore"):
-            return self._profile(np.square(norms(X)))
-
-    def _infinite_cause(self, radius: float) -> str:
-        return (
-            f"{self!r} is singular or kinked within the distances of the data (up to "
-            f"{radius:.4g} of the sphere's 2)."
-        )
-
-
-def check_sphere(kernel: Kernel, X: Any) -> None:
-    """Raise unless all rows of X are unit rows."""
-    check_unit_rows(kernel, norms(X), UNIT_CURE)
 
 
 def _quiet(profile: Profile | None) -> Profile | None:

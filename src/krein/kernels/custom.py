@@ -12,22 +12,21 @@ from sklearn.utils import check_array
 from ..measures import Measure
 from .base import Kernel, _len, _take
 from .errors import BadPairError
+from .traits import Traits
 from .values import check_values, kernel_name
 
 
 class _Function(Kernel):
     """A kernel of objects, given by a function of the user's."""
 
-    fills_diagonal = False  # every extra call of the function is the user's time
-    takes_vectors = False
-
     def __init__(self, f: Callable, symmetric: bool = True):
         self.f = f
         self.symmetric = symmetric
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return bool(self.symmetric)
+    def traits(self) -> Traits:
+        # The diagonal is not filled: every extra call of the function is the user's time.
+        return Traits(bool(self.symmetric), fills_diagonal=False, takes_vectors=False)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         if not callable(self.f):
@@ -121,8 +120,8 @@ class Precomputed(Kernel):
         self.symmetric = symmetric
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return bool(self.symmetric)
+    def traits(self) -> Traits:
+        return Traits(is_symmetric=bool(self.symmetric))
 
     is_pairwise = True
 
@@ -171,14 +170,14 @@ class FromMeasure(Kernel):
         The measure; it fixes the number of columns.
     """
 
-    has_closed_form = True
-
     def __init__(self, spectrum: Measure):
         self.spectrum = spectrum
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return self.spectrum.is_real
+    def traits(self) -> Traits:
+        # A spectrum that is no Measure is refused with a sentence where the data are checked.
+        real = getattr(self.spectrum, "is_real", True)
+        return Traits(is_symmetric=real, has_closed_form=True)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         if not isinstance(self.spectrum, Measure):

@@ -10,7 +10,8 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._validation import check_choice, check_degree, check_finite
 from ._distances import enlarged, norms, tamed_rows
-from .base import DotProduct
+from .profiles import DotProduct
+from .traits import Traits
 
 
 def _affine(kernel: Any, u: NDArray) -> NDArray:
@@ -85,7 +86,7 @@ class Polynomial(DotProduct):
 class Hellinger(DotProduct):
     """``√⟨x, y⟩`` for rows whose products are not negative, e.g. histograms."""
 
-    lowest_product = 0.0
+    traits = Traits(unit_rows=True, lowest_product=0.0)
 
     def _profile(self, u: NDArray) -> NDArray:
         lowest = np.min(u, initial=0.0)
@@ -149,8 +150,8 @@ class ArcCosine(_Homogeneous):
         self.order = order
 
     @property
-    def antipodal_exponent(self) -> float:  # type: ignore[override]  # a property here, a constant there
-        return 0.5 + self._power
+    def traits(self) -> Traits:
+        return Traits(unit_rows=True, antipodal_exponent=1.5 if self.order == 1 else 0.5)
 
     @property
     def _power(self) -> int:
@@ -166,7 +167,7 @@ class NeuralTangent(_Homogeneous):
     ``‖x‖‖y‖ (u κ₀(u) + κ₁(u))`` with u the cosine of the angle; positive definite.
     """
 
-    antipodal_exponent = 0.5
+    traits = Traits(unit_rows=True, antipodal_exponent=0.5)
 
     def _profile(self, u: NDArray) -> NDArray:
         return u * _arc(0, u) + _arc(1, u)

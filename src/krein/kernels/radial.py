@@ -13,7 +13,9 @@ from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy,
 from ..measures.laws import matern_profile
 from ._distances import centred, city_distances, in_units, largest
 from ._exp import exp_in_place
-from .base import Kernel, Profile, Radial, _len, check_sphere
+from .base import Profile
+from .profiles import OfDistance, Radial, check_sphere
+from .traits import Traits
 
 # Rows of up to this many bandwidths have squares that are finite.
 TAMEST = 1e140
@@ -37,7 +39,7 @@ class Gaussian(Radial):
     <positive measure on R^3, 1 parts, total mass 1>
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
@@ -71,7 +73,7 @@ class GaussianCombination(Radial):
         The bandwidths σ_i.
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, weights: ArrayLike = (1.0, -1.0), sigmas: ArrayLike = (1.0, 10.0)):
         self.weights = weights
@@ -132,7 +134,7 @@ class Matern(Radial):
         Smoothness.
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, sigma: float = 1.0, nu: float = 1.5):
         self.sigma = sigma
@@ -156,7 +158,7 @@ class Cauchy(Radial):
         Length scale.
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
@@ -169,18 +171,10 @@ class Cauchy(Radial):
         return Measure([Part(ExponentialMixture(dim, 1 / sigma))])
 
 
-class _L1(Kernel):
+class _L1(OfDistance):
     """A kernel of the ℓ1 distance: stationary but not radial."""
 
-    def _profile(self, z: NDArray) -> NDArray:
-        raise TypeError("A profile is needed.")
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        with np.errstate(over="ignore"):
-            return self._profile(city_distances(X, Y))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return np.repeat(self._profile(np.zeros(1)), _len(X))
+    _distances = staticmethod(city_distances)
 
 
 class Laplacian(_L1):
@@ -195,7 +189,7 @@ class Laplacian(_L1):
         Length scale.
     """
 
-    has_closed_form = True
+    traits = Traits(has_closed_form=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
@@ -308,11 +302,11 @@ class SphericalPolynomial(Radial):
         degree = check_degree(self, self.degree)
         return (1 - np.square(in_units(z, check_positive(self, "a", self.a)))) ** degree
 
-    def measure(self, dim: int, radius: float | None = None, **options: Any) -> Measure:
+    def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         # The papers cut this kernel at the sphere's diameter; that is its zero extension.
-        if options.get("extension") == "zero" and radius is None:
-            radius = 2.0
-        return super().measure(dim, radius, **options)
+        if options.get("extension") == "zero" and diameter is None:
+            diameter = 2.0
+        return super().measure(dim, diameter, **options)
 
 
 class GeodesicGaussian(Radial):
@@ -326,8 +320,7 @@ class GeodesicGaussian(Radial):
         Bandwidth in radians.
     """
 
-    unit_rows = True
-    antipodal_exponent = 0.5
+    traits = Traits(unit_rows=True, antipodal_exponent=0.5)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Draws, hash_pairs, hash_rows
-from .base import Kernel, _len
+from .base import Kernel, _len, _take
 from .errors import BadPairError
 from .values import check_values
 
@@ -31,7 +31,7 @@ def take(kernel: Kernel, X: Any, places: NDArray) -> Any:
     """The objects at some places; of a matrix of pairs their rows and columns."""
     if kernel.is_pairwise:
         return X[np.ix_(places, places)]
-    return X[places] if hasattr(X, "shape") else [X[i] for i in places]
+    return _take(X, places)
 
 
 def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floating]:

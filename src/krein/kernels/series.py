@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_choice, check_finite, check_positive, check_workers
+from .._validation import check_choice, check_finite, check_n_jobs, check_positive
 from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
+from .traits import Traits
 
 ROOTED = ("dtw", "ddtw", "wdtw")  # sums of squares, of which the root is the distance
 METRICS = (*ROOTED, "lcss", "erp", "edr", "msm", "twe")
@@ -108,7 +109,7 @@ class ElasticDistance(Kernel):
         "twe": the price of a shift by one step.
     penalty : float, default=1.0
         "twe": the price of a deletion.
-    workers : int, default=1
+    n_jobs : int, default=1
         Threads; -1 means all cores. dtaidistance knows one thread and all cores only.
 
     Notes
@@ -119,8 +120,7 @@ class ElasticDistance(Kernel):
     of the series, where "erp" charges a gap with the whole series and "edr" charges it nothing.
     """
 
-    takes_vectors = False
-    mirrors = True
+    traits = Traits(takes_vectors=False, mirrors=True)
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class ElasticDistance(Kernel):
         cost: float = 1.0,
         stiffness: float = 0.001,
         penalty: float = 1.0,
-        workers: int = 1,
+        n_jobs: int = 1,
     ):
         self.metric = metric
         self.window = window
@@ -143,12 +143,12 @@ class ElasticDistance(Kernel):
         self.cost = cost
         self.stiffness = stiffness
         self.penalty = penalty
-        self.workers = workers
+        self.n_jobs = n_jobs
 
     def _parameters(self) -> dict[str, Any]:
         """The parameters of the metric under aeon's names, checked."""
         metric = check_choice(self, "metric", self.metric, METRICS)
-        check_workers(self, self.workers)
+        check_n_jobs(self, self.n_jobs)
         window = self.window
         if window is not None and not (isinstance(window, numbers.Real) and 0 <= window <= 1):
             raise ValueError(
@@ -198,10 +198,10 @@ class ElasticDistance(Kernel):
             metric = "dtw"
         f = _aeon(metric)
         if f is not None:
-            D = _by_aeon(f, X, Y, n_jobs=self.workers, **parameters)
+            D = _by_aeon(f, X, Y, n_jobs=self.n_jobs, **parameters)
             return np.sqrt(D) if metric in ROOTED else D
         if metric == "dtw":
-            return _by_dtaidistance(X, Y, parameters.get("window"), self.workers != 1)
+            return _by_dtaidistance(X, Y, parameters.get("window"), self.n_jobs != 1)
         raise ImportError(
             f"{type(self).__name__}(metric={metric!r}) needs aeon: install it with  "
             "pip install 'krein[elastic]'."
@@ -223,7 +223,7 @@ class DynamicTimeWarping(ElasticDistance):
     ----------
     window : float, default=None
         Largest shift as a share of the length, in [0, 1]; None is no limit.
-    workers : int, default=1
+    n_jobs : int, default=1
         Threads; -1 means all cores.
 
     Examples
@@ -234,5 +234,5 @@ class DynamicTimeWarping(ElasticDistance):
            [0., 0.]])
     """
 
-    def __init__(self, window: float | None = None, workers: int = 1):
-        super().__init__(window=window, workers=workers)
+    def __init__(self, window: float | None = None, n_jobs: int = 1):
+        super().__init__(window=window, n_jobs=n_jobs)

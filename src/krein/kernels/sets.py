@@ -15,6 +15,7 @@ from .._blocks import BLOCK_BYTES
 from .._validation import check_finite
 from ._distances import in_one_unit
 from .base import Kernel, _common_dtype, _len
+from .traits import Traits
 
 # --- overlap ------------------------------------------------------------------------------------
 
@@ -79,8 +80,8 @@ class Tversky(Kernel):
         self.beta = beta
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return bool(self.alpha == self.beta)
+    def traits(self) -> Traits:
+        return Traits(is_symmetric=bool(self.alpha == self.beta))
 
     def _weights(self) -> tuple[float, float]:
         alpha = check_finite(self, "alpha", self.alpha)
@@ -265,16 +266,13 @@ class Hausdorff(Kernel):
     array([[0.]])
     """
 
-    takes_vectors = False
-    mirrors = True
-
     def __init__(self, modified: bool = False, directed: bool = False):
         self.modified = modified
         self.directed = directed
 
     @property
-    def is_symmetric(self) -> bool:  # type: ignore[override]  # a property here, a constant there
-        return not self.directed
+    def traits(self) -> Traits:
+        return Traits(is_symmetric=not self.directed, takes_vectors=False, mirrors=True)
 
     def _check_data(self, X: Any, name: str = "X") -> list[NDArray[np.float64]]:
         return check_ragged(self, X, name, "point sets", "(points, d)")

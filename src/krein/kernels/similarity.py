@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from .base import Kernel
 from .custom import Custom
 from .errors import UnresolvedError
 from .sampling import distinct_pairs, sample_by_content
+from .traits import Traits
 
 # The unit of a distance is taken from at most this many objects, hence 4950 pairs.
 SAMPLED = 100
@@ -80,8 +82,8 @@ class Similarity(_Wrapper):
         return Custom(self.distance)
 
     @property
-    def has_closed_form(self) -> bool:  # type: ignore[override]  # whatever the distance has
-        return False
+    def traits(self) -> Traits:
+        return replace(self.kernel.traits, has_closed_form=False)  # whatever the distance has
 
     @property
     def is_resolved(self) -> bool:

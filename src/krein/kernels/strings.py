@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_choice, check_workers
+from .._validation import check_choice, check_n_jobs
 from .base import Kernel
+from .traits import Traits
 
 METRICS = ("levenshtein", "normalized", "jaro_winkler", "lcs")
 
@@ -42,7 +43,7 @@ class EditDistance(Kernel):
         number over the length of the longer string; "jaro_winkler" is 1 − the Jaro-Winkler
         similarity; "lcs" is the length of the longer string − that of the longest common
         subsequence. Two empty strings are at distance 0.
-    workers : int, default=1
+    n_jobs : int, default=1
         Threads of rapidfuzz; -1 means all cores.
 
     Examples
@@ -53,16 +54,15 @@ class EditDistance(Kernel):
            [1.]])
     """
 
-    takes_vectors = False
-    mirrors = True
+    traits = Traits(takes_vectors=False, mirrors=True)
 
-    def __init__(self, metric: str = "levenshtein", workers: int = 1):
+    def __init__(self, metric: str = "levenshtein", n_jobs: int = 1):
         self.metric = metric
-        self.workers = workers
+        self.n_jobs = n_jobs
 
     def _check_data(self, X: Any, name: str = "X") -> list[str]:
         check_choice(self, "metric", self.metric, METRICS)
-        check_workers(self, self.workers)
+        check_n_jobs(self, self.n_jobs)
         shape = getattr(X, "shape", (0,))
         if isinstance(X, str | bytes) or not hasattr(X, "__len__") or len(shape) != 1:
             got = f"an array of shape {tuple(shape)}" if len(shape) != 1 else repr(X)
@@ -81,7 +81,7 @@ class EditDistance(Kernel):
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         cdist, scorers = _rapidfuzz()
-        return cdist(X, Y, scorer=scorers[self.metric], dtype=np.float64, workers=self.workers)
+        return cdist(X, Y, scorer=scorers[self.metric], dtype=np.float64, workers=self.n_jobs)
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.zeros(len(X))

@@ -13,7 +13,7 @@ from .laws import (
     TabulatedRadial,
     TiltedNormal,
 )
-from .measure import Measure, Part, Ridge
+from .measure import Measure, Part, TrigonometricRatio
 from .radial import domain_measure, zero_extension
 from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
 
@@ -28,11 +28,11 @@ __all__ = [
     "Normal",
     "Part",
     "ProductCauchy",
-    "Ridge",
     "Sphere",
     "Student",
     "TabulatedRadial",
     "TiltedNormal",
+    "TrigonometricRatio",
     "ZonalAtoms",
     "domain_measure",
     "harmonics",

@@ -102,7 +102,7 @@ class Normal(Law):
         return normal_log_density(frequencies, self.scale)
 
 
-class Radial(Law):
+class RadialLaw(Law):
     """A law that is invariant under rotations: uniform direction, radius by a quantile."""
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Radial(Law):
         return points * (radii / norms)[:, None]
 
 
-class Sphere(Radial):
+class Sphere(RadialLaw):
     """The uniform law on the sphere of one radius; radius 0 is the unit mass at the origin."""
 
     no_surrogate = "it sits on a sphere and has no density"
@@ -134,7 +134,7 @@ class Sphere(Radial):
         return sphere_wave(self.dim, self._radius * np.linalg.norm(differences, axis=-1))
 
 
-class Student(Radial):
+class Student(RadialLaw):
     """Multivariate Student-t with `dof` degrees of freedom: the spectrum of a Matérn kernel."""
 
     no_surrogate = "its tails are heavier than any Gaussian's, so the weights have no variance"
@@ -217,7 +217,7 @@ class ProductCauchy(Law):
         return np.exp(-self.scale * np.abs(differences).sum(axis=-1))
 
 
-class TabulatedRadial(Radial):
+class TabulatedRadial(RadialLaw):
     """A radial law given by the density of its radius on a grid.
 
     Parameters

@@ -27,7 +27,7 @@ NULL_PART = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Ridge(ByValue):
+class TrigonometricRatio(ByValue):
     """A trigonometric density ratio along one direction: ``h(ω) = Σ_k c_k exp(i k v·ω)``.
 
     It turns the characteristic function φ of a law into ``Σ_k c_k φ(Δ + k v)``: a shift for one
@@ -44,17 +44,17 @@ class Ridge(ByValue):
     def __call__(self, frequencies: NDArray) -> NDArray:
         return self.profile(frequencies @ self.direction)
 
-    def conj(self) -> Ridge:
+    def conj(self) -> TrigonometricRatio:
         return replace(self, terms=tuple((-k, np.conj(c)) for k, c in self.terms))
 
-    def plus(self, other: Ridge) -> Ridge:
+    def plus(self, other: TrigonometricRatio) -> TrigonometricRatio:
         """The sum of two ratios along the same direction, term by term."""
         total: dict[int, complex] = dict(self.terms)
         for k, c in other.terms:
             total[k] = total.get(k, 0) + c
         return replace(self, terms=tuple((k, c) for k, c in total.items() if c != 0))
 
-    def scaled(self, factor: complex) -> Ridge:
+    def scaled(self, factor: complex) -> TrigonometricRatio:
         return replace(self, terms=tuple((k, c * factor) for k, c in self.terms))
 
     @property
@@ -68,7 +68,7 @@ class Ridge(ByValue):
 class Tilt(ByValue):
     """One Jordan part of a ratio: ``max(0, Re(factor · h(s)))``; −i as factor gives Im h."""
 
-    ratio: Ridge
+    ratio: TrigonometricRatio
     factor: complex
 
     def __call__(self, s: NDArray) -> NDArray[np.floating]:
@@ -81,7 +81,7 @@ class Part(ByValue):
 
     law: Law
     mass: complex = 1.0
-    ratio: Ridge | None = None
+    ratio: TrigonometricRatio | None = None
 
     def weight(self, frequencies: NDArray) -> NDArray:
         """``a h(ω)`` at the rows of `frequencies`; real where it is real for every ω."""
@@ -170,21 +170,21 @@ class Measure(ByValue):
     ----------
     parts : iterable of Part
         At least one, all in the same dimension.
-    radius : float, default=inf
+    diameter : float, default=inf
         The measure stands for its kernel on differences of at most this norm.
     bias : float, default=0
-        Largest deviation from the kernel within that radius.
+        Largest deviation from the kernel on those differences.
     """
 
     __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
 
-    def __init__(self, parts: Iterable[Part], radius: float = np.inf, bias: float = 0.0):
+    def __init__(self, parts: Iterable[Part], diameter: float = np.inf, bias: float = 0.0):
         self.parts = list(parts)
         if not self.parts:
             raise ValueError("A Measure needs at least one part.")
         if len({part.law.dim for part in self.parts}) > 1:
             raise ValueError("All parts of a Measure must have the same dimension.")
-        self.radius, self.bias = float(radius), float(bias)
+        self.diameter, self.bias = float(diameter), float(bias)
 
     def __repr__(self) -> str:
         kind = "positive" if self.is_positive else "signed" if self.is_real else "complex"
@@ -222,14 +222,14 @@ class Measure(ByValue):
         if not isinstance(other, Measure):
             return NotImplemented
         return Measure(
-            self.parts + other.parts, min(self.radius, other.radius), self.bias + other.bias
+            self.parts + other.parts, min(self.diameter, other.diameter), self.bias + other.bias
         )
 
     def __mul__(self, factor: complex) -> Measure:
         if not np.isscalar(factor):
             return NotImplemented
         scaled = [part.scaled(factor) for part in self.parts]
-        return Measure(scaled, self.radius, self.bias * abs(factor))
+        return Measure(scaled, self.diameter, self.bias * abs(factor))
 
     __rmul__ = __mul__
 
@@ -243,13 +243,13 @@ class Measure(ByValue):
 
     def conj(self) -> Measure:
         """The measure of the transposed kernel k(−Δ)."""
-        return Measure([part.conj() for part in self.parts], self.radius, self.bias)
+        return Measure([part.conj() for part in self.parts], self.diameter, self.bias)
 
     def even(self, sign: float) -> Measure:
         """The measure of the symmetric (sign +1) or skew (−1) part of the kernel."""
         halves = [part.even(sign) for part in self.parts]
         kept = [part for part in halves if part is not None]
-        return Measure(kept or [Part(Sphere(self.dim, 0.0), 0.0)], self.radius, self.bias)
+        return Measure(kept or [Part(Sphere(self.dim, 0.0), 0.0)], self.diameter, self.bias)
 
     def convolve(self, other: Measure) -> Measure:
         """The measure of the product of two symmetric kernels."""
@@ -261,12 +261,12 @@ class Measure(ByValue):
         parts = [mine.convolve(theirs) for mine in self.parts for theirs in other.parts]
         # (k + e)(k' + e') − k k' with |k| at most the mass.
         bias = self.bias * other.total_mass + other.bias * self.total_mass + self.bias * other.bias
-        return Measure(parts, min(self.radius, other.radius), bias)
+        return Measure(parts, min(self.diameter, other.diameter), bias)
 
     def jordan(self) -> Measure:
         """The papers' decomposition by sign; more mass than the polar form."""
         parts = [piece for part in self.parts for piece in part.jordan()]
-        return Measure(parts, self.radius, self.bias)
+        return Measure(parts, self.diameter, self.bias)
 
     def kernel(self, differences: NDArray) -> NDArray[np.floating]:
         """``k(Δ) = Re ∫ exp(i ω·Δ) μ(dω)`` at differences of shape (..., dim)."""

@@ -35,8 +35,10 @@ def block_variance(dim: int, t: NDArray) -> NDArray[np.floating]:
     return np.maximum(single + (dim - 1) * pair, 0)
 
 
-def domain_measure(profile: Profile, dim: int, radius: float, n_atoms: int, cause: str) -> Measure:
-    """The lightest measure whose kernel is `profile` on [0, radius], for about `n_atoms` atoms.
+def domain_measure(
+    profile: Profile, dim: int, diameter: float, n_atoms: int, cause: str
+) -> Measure:
+    """The lightest measure whose kernel is `profile` on [0, diameter], for about `n_atoms` atoms.
 
     Parameters
     ----------
@@ -44,23 +46,23 @@ def domain_measure(profile: Profile, dim: int, radius: float, n_atoms: int, caus
         The kernel as a function of z = ‖x − y‖.
     dim : int
         Dimension of the data.
-    radius : float
+    diameter : float
         Largest difference that matters: the data's diameter.
     n_atoms : int
         Frequencies that will be drawn; ε is chosen to balance their variance.
     cause : str
         Why the mass could be infinite, for the message.
     """
-    z = chebyshev_grid(0.0, radius, N_GRID)
+    z = chebyshev_grid(0.0, diameter, N_GRID)
     target = np.asarray(profile(z), dtype=float)
     if not np.all(np.isfinite(target)):
         raise InfiniteMassError(
-            f"The kernel is not finite on [0, {radius:.4g}], the range of the data's differences: "
-            "use data of a smaller range or another kernel."
+            f"The kernel is not finite on [0, {diameter:.4g}], the range of the data's "
+            "differences: use data of a smaller range or another kernel."
         )
     # Ω_d(w z) varies on the scale w z ~ √d; from a twelfth of that to the waves that resolve a
     # kink at z = 0.
-    scale = np.sqrt(dim) / radius
+    scale = np.sqrt(dim) / diameter
     radii = np.concatenate([[0.0], np.geomspace(0.08, 80.0, N_RADII) * scale])
     # The floor makes mass cost something even where waves hardly vary: masses of 1e4 that cancel
     # would be exact on paper and noise in single precision.
@@ -75,10 +77,10 @@ def domain_measure(profile: Profile, dim: int, radius: float, n_atoms: int, caus
     masses = sweep(basis, target, np.ones(len(radii)), spread, cause)
     chosen = _merge_neighbours(radii, masses) or [(0.0, 0.0)]
     # The bias is measured, between the points of the programme too.
-    fine = chebyshev_grid(0.0, radius, 7 * N_GRID)
+    fine = chebyshev_grid(0.0, diameter, 7 * N_GRID)
     waves = sphere_wave(dim, np.outer(fine, [w for w, _ in chosen]))
     bias = float(np.abs(waves @ [a for _, a in chosen] - profile(fine)).max())
-    return Measure([Part(Sphere(dim, w), a) for w, a in chosen], radius, bias)
+    return Measure([Part(Sphere(dim, w), a) for w, a in chosen], diameter, bias)
 
 
 def _merge_neighbours(radii: NDArray, masses: NDArray) -> list[tuple[float, float]]:
@@ -140,7 +142,7 @@ def zero_extension(profile: Profile, dim: int, support: float, jacobian: bool) -
     return _signed_parts(dim, r, density * at_zero / float(np.trapezoid(density, r)), support)
 
 
-def _signed_parts(dim: int, r: NDArray, density: NDArray, radius: float) -> Measure:
+def _signed_parts(dim: int, r: NDArray, density: NDArray, diameter: float) -> Measure:
     """Positive and negative part of a signed radial density."""
     parts = []
     for sign in (1.0, -1.0):
@@ -148,4 +150,4 @@ def _signed_parts(dim: int, r: NDArray, density: NDArray, radius: float) -> Meas
         if side.any():
             law = TabulatedRadial(dim, r, side)
             parts.append(Part(law, sign * law.mass))
-    return Measure(parts, radius)
+    return Measure(parts, diameter)
