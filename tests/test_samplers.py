@@ -20,12 +20,12 @@ from krein.kernels import (
     SphericalPolynomial,
 )
 from krein.measures.allocation import shares
+from krein.published.rejection import Rejection
 from krein.samplers import (
     IID,
     SAMPLERS,
     Orthogonal,
     QuasiMonteCarlo,
-    Rejection,
     as_sampler,
 )
 from krein.testing import check_sampler

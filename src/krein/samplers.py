@@ -1,9 +1,9 @@
 """How the points of a measure are drawn.
 
-A *point* sampler returns canonical points, rows that are each N(0, I) and as evenly spread as it
-can make them; every law transports canonical points to its own (see `krein.measures.Law`), so
-every point sampler works with every law. `Importance`, `LeverageSampler` and `Rejection` need more than
-points - a density, the data, a radial density - and declare it. No sampler sees a measure.
+A point sampler returns canonical points: each row is N(0, I), and the rows together are spread as
+evenly as the sampler can make them. Every law transports canonical points to its own (see
+`krein.measures.Law`), so every point sampler works with every law. `Importance` needs a density and
+`LeverageSampler` needs the data; both declare it. No sampler sees a measure.
 """
 
 from __future__ import annotations
@@ -13,64 +13,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
-from sklearn.base import BaseEstimator
 
 from ._groups import one_of_each_group
+from ._sampler import PointSampler, Sampler
 from ._validation import check_choice, check_positive
 from .atoms import Atoms
+from .published.rejection import Rejection
 
 # Parts of less than this share of a measure's mass may be missed.
 NULL_SHARE = 0.01
-
-
-class Sampler(BaseEstimator):
-    """Base class of all samplers.
-
-    A sampler never sees a measure. The measure decides how many frequencies each of its parts
-    gets, asks the sampler for points, transports the points to the law of the part and computes
-    the weights (see `krein.measures.drawing`).
-
-    Attributes
-    ----------
-    needs : {"points", "density", "radial density"}
-        What the measure passes to the sampler. "points": nothing; the sampler returns canonical
-        points. "density": scales of Gaussians that cover the parts, see `Importance.mixture`.
-        "radial density": the density of the radius of each part, see `Rejection.radii`.
-    """
-
-    needs = "points"
-
-    def pool_size(self, n: int) -> int:
-        """Return the number of frequencies to draw in order to keep `n` of them."""
-        return n
-
-    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        """Return canonical points of shape (n, dim); each row by itself is a draw from N(0, I)."""
-        raise TypeError(f"{type(self).__name__} must define points.")
-
-    def select(
-        self, pool: Atoms, parts: NDArray, n: int, rng: np.random.Generator, rows: NDArray | None
-    ) -> Atoms:
-        """Return the `n` atoms of the pool to keep, with their final weights.
-
-        Parameters
-        ----------
-        pool : Atoms
-            Atoms that are already an unbiased estimate of the measure, `pool_size(n)` of them.
-        parts : ndarray of shape (n_pool,)
-            Index of the part of the measure that each atom belongs to.
-        n : int
-            Number of atoms to keep.
-        rng : Generator
-            Source of randomness.
-        rows : ndarray of shape (n_rows, dim) or None
-            The data, if there are any.
-        """
-        return pool
-
-
-class PointSampler(Sampler):
-    """A sampler that returns canonical points and needs nothing else."""
 
 
 class IID(PointSampler):
@@ -274,48 +225,6 @@ class LeverageSampler(Sampler):
         gram = columns @ columns.T + ridge * np.eye(len(rows))
         leverage = np.einsum("ij,ij->j", columns, np.linalg.solve(gram, columns))
         return leverage.reshape(2, -1).sum(axis=0)
-
-
-class Rejection(Sampler):
-    """The signed-measure paper's one-dimensional rejection; a baseline for its Fig. 4.
-
-    Radii are accepted from `n_points` uniform points on [−bound, bound] against the radial
-    density, directions are uniform. Cutting the radii at `bound` and reusing accepted points is
-    biased; the default samplers need neither. Too few accepted points are drawn again with
-    replacement (the paper does not say).
-
-    Parameters
-    ----------
-    n_points : int, default=10000
-        Uniform candidates (the paper: 10,000 or 1,000).
-    bound : float, default=10.0
-        Largest radius (the paper: 10 or 5).
-    """
-
-    needs = "radial density"
-
-    def __init__(self, n_points: int = 10_000, bound: float = 10.0):
-        self.n_points = n_points
-        self.bound = bound
-
-    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        return rng.standard_normal((n, dim))
-
-    def radii(
-        self, density: Callable[[NDArray], NDArray], n: int, rng: np.random.Generator
-    ) -> NDArray[np.floating]:
-        """Draw n radii by acceptance and rejection against their density."""
-        bound = check_positive(self, "bound", self.bound)
-        n_points = int(check_positive(self, "n_points", self.n_points))
-        candidates = np.abs(rng.uniform(-bound, bound, n_points))
-        height = density(candidates)
-        accepted = candidates[rng.random(n_points) * height.max() < height]
-        if not len(accepted):
-            raise ValueError(
-                f"Rejection accepted none of {n_points} points up to {bound:g}: the density is "
-                "elsewhere; use more points or another bound."
-            )
-        return rng.choice(accepted, n, replace=len(accepted) < n)
 
 
 def haar_rows(blocks: int, size: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:

@@ -1,24 +1,17 @@
-"""The core of a Nyström map: what stands between k(x, Z) and k(Z, y).
-
-A core of rank r is a pair of matrices (A, B) with ``k(x, y) ≈ (k(x, Z) A) · (k(Z, y)ᵀ B)`` and, for
-a symmetric kernel, ``B = A S`` with S the signs. All cores are built by `factorise`, from an
-eigendecomposition for symmetric kernels and an SVD for others.
-"""
+"""How the core of a Nyström map is fitted; `krein._core` says what a core is."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dtrcon
 
+from .._core import STRIP, Core, factorise
 from .._threads import blas_threads_for
+from ..published.cores import one_shot_core, squared_core
 from .source import Source
 
-# Columns of a triangular map that are computed at a time.
-STRIP = 64
 # With a worse condition number than this the square of C has lost what matters.
 SQUARE_RESOLUTION = 1e-4
 # A triangle with a worse condition number has no digits to spare.
@@ -27,41 +20,35 @@ RESOLUTION = 1e-10
 SPARE = 0.1
 
 
-@dataclass(frozen=True)
-class Core:
-    """The maps of a core.
+def fit_core(
+    name: str, source: Source, landmarks: NDArray, sample: NDArray, rank: int, tol: float
+) -> Core:
+    """Fit the core that the parameter `core` of `Nystrom` names.
 
-    Attributes
+    Parameters
     ----------
-    left : ndarray of shape (n_landmarks, rank)
-        Z(x) = k(x, Z) left.
-    right : ndarray of shape (n_landmarks, rank)
-        The dual features are k(Z, y)ᵀ right.
-    values : ndarray of shape (rank,)
-        Signed eigenvalues (or singular values) on the sample, largest magnitude first.
+    name : {"sketch", "truncated", "inverse", "squared"}
+        The method. "inverse" with more landmarks than components and "squared" are the published
+        methods.
+    source : Source
+        The training objects.
+    landmarks : ndarray of int
+        Indices of the landmarks.
+    sample : ndarray of int
+        Indices of the rows on which "sketch" fits the core; the first ones are the landmarks.
+    rank : int
+        Rank of the core.
+    tol : float
+        Eigenvalues and singular values below this share of the largest are dropped.
     """
-
-    left: NDArray[np.floating]
-    right: NDArray[np.floating]
-    values: NDArray[np.floating]
-
-    @property
-    def signs(self) -> NDArray[np.floating]:
-        return np.where(self.values < 0, -1.0, 1.0)
-
-    def triangular(self) -> Core:
-        """The same core with triangular maps, if it is positive definite and of full rank.
-
-        ``left = T O`` with T lower triangular and O orthogonal: ``k(x, Z) T`` has the same
-        products, at half the cost. The maps of a kernel that is not symmetric differ, and its
-        singular values are positive whatever the kernel: such a core stays as it is.
-        """
-        m, rank = self.left.shape
-        definite = np.array_equal(self.left, self.right)
-        if rank < max(m, STRIP) or not definite:
-            return self
-        T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
-        return Core(T, T, self.values)
+    if name == "sketch":
+        return sketched_core(source, landmarks, sample, rank, tol)
+    if name == "squared":
+        return squared_core(source, landmarks, rank, tol)
+    if name == "inverse" and len(landmarks) > rank and source.is_symmetric:
+        whole = direct_core(source, landmarks, len(landmarks), tol)
+        return one_shot_core(source, landmarks, whole, rank, tol)
+    return direct_core(source, landmarks, rank, tol)
 
 
 def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
@@ -70,27 +57,6 @@ def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
     if m != rank or np.any(np.triu(matrix, 1)):
         return [(slice(0, rank), slice(0, m))]
     return [(slice(a, min(a + STRIP, rank)), slice(a, m)) for a in range(0, rank, STRIP)]
-
-
-def factorise(
-    M: NDArray, symmetric: bool, rank: int, tol: float
-) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
-    """``M ≈ U diag(values) Vᵀ`` with the `rank` largest |values|; those below tol are dropped.
-
-    A value of (nearly) zero has no sign, and dividing by it is what makes the published Nyström
-    explode on indefinite kernels. For a symmetric M the values carry the signs and U = V.
-    """
-    with blas_threads_for(M):
-        if symmetric:
-            values, U = np.linalg.eigh((M + M.T) / 2)
-            V = U
-        else:
-            U, values, Vt = np.linalg.svd(M)
-            V = Vt.T
-    order = np.argsort(-np.abs(values), kind="stable")[:rank]
-    largest = np.abs(values[order[:1]]).max(initial=0)
-    order = order[np.abs(values[order]) > tol * largest]
-    return U[:, order], values[order], V[:, order]
 
 
 def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
@@ -201,50 +167,3 @@ def _by_cholesky(C: NDArray) -> tuple[NDArray[np.floating], NDArray[np.floating]
         return None
     inverse = solve_triangular(R, np.eye(len(R)), check_finite=False)
     return C @ inverse, inverse
-
-
-def one_shot_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
-    """The approximate eigendecomposition of the whole matrix (scalable Kreĭn paper, §2.2).
-
-    ``K̃ = L S Lᵀ`` with ``L = K_XZ U |D|^(−½)``. The singular values of L are those of the small
-    matrix ``LᵀL = B Σ² Bᵀ``, summed over row blocks; ``Σ Bᵀ S B Σ = P Λ Pᵀ`` then gives orthonormal
-    vectors ``L B Σ⁻¹ P`` with eigenvalues Λ, of which the `rank` largest in magnitude are kept.
-    """
-    inner = direct_core(source, landmarks, len(landmarks), tol)
-    gram = np.zeros((inner.left.shape[1],) * 2)
-    for block in source.blocks(landmarks):
-        L = block @ inner.left
-        gram += L.T @ L
-    squares, B = np.linalg.eigh(gram)
-    # Squaring halves the digits: singular values below √eps of the largest are noise.
-    keep = squares > max(tol**2, 1e-15) * squares.max(initial=0)
-    B, sigma = B[:, keep], np.sqrt(squares[keep])
-    M = (B * sigma).T @ (inner.signs[:, None] * (B * sigma))
-    P, values, _ = factorise(M, True, rank, tol)
-    vectors = inner.left @ (B / sigma) @ P
-    scaled = vectors * np.abs(values) ** 0.5
-    return Core(scaled, scaled * np.where(values < 0, -1.0, 1.0), values)
-
-
-def squared_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
-    """The older eigendecomposition through K̃² (scalable Kreĭn paper, App. B). A baseline.
-
-    A symmetric matrix and its square share eigenvectors, unless +λ and −λ are both eigenvalues:
-    then those of the square are any mixture of the two, and their eigenvalues are wrong.
-    """
-    if not source.is_symmetric:
-        raise ValueError("core='squared' needs a symmetric kernel: use core='sketch'.")
-    gram = np.zeros((len(landmarks),) * 2)
-    for block in source.blocks(landmarks):
-        gram += block.T @ block
-    U, values, _ = factorise(source.values(landmarks, landmarks), True, len(landmarks), tol)
-    inverse = (U / values) @ U.T
-    gamma, V = np.linalg.eigh(inverse @ gram @ inverse)
-    half = V * np.sqrt(np.maximum(gamma, 0))
-    delta, Q = np.linalg.eigh(half.T @ gram @ half)
-    keep = delta > max(tol**2, 1e-15) * delta.max(initial=0)
-    vectors = half @ Q[:, keep] / np.sqrt(delta[keep])
-    eigenvalues = np.einsum("ij,ij->j", vectors, gram @ inverse @ gram @ vectors)
-    order = np.argsort(-np.abs(eigenvalues))[:rank]
-    scaled = vectors[:, order] * np.abs(eigenvalues[order]) ** 0.5
-    return Core(scaled, scaled * np.sign(eigenvalues[order]), eigenvalues[order])

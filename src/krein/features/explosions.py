@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Core
 from .._validation import outside_level
 from ..kernels.base import _take
-from .cores import Core
 from .landmarks import HELD
 from .source import Source
 

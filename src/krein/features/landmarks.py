@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .._blocks import BLOCK_BYTES, row_blocks
+from .._core import Core
 from .._hashing import Draws
 from ..streaming.moments import MomentsSum
-from .cores import Core, sketched_core
+from .cores import sketched_core
 from .forward import as_columns, forward_selection
 from .scores import row_scores
 from .source import Source

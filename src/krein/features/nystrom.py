@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._blocks import row_blocks
+from .._core import Core, factorise
 from .._hashing import as_key
 from .._threads import one_blas_thread, over_blocks
 from ..forms import Signature
@@ -23,15 +24,7 @@ from ..kernels.errors import BadPairError
 from ..kernels.values import check_values
 from .base import FeatureMap
 from .choice import Choice, choose_landmarks
-from .cores import (
-    Core,
-    direct_core,
-    factorise,
-    one_shot_core,
-    sketched_core,
-    squared_core,
-    strips,
-)
+from .cores import fit_core, strips
 from .explosions import check_held_out, check_new
 from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .source import Source, kernel_values
@@ -266,13 +259,7 @@ class Nystrom(FeatureMap):
         self, source: Source, indices: NDArray[np.intp], sample: NDArray[np.intp]
     ) -> Core:
         rank = min(self.n_components, len(indices))
-        if self.core == "sketch":
-            return sketched_core(source, indices, sample, rank, self.tol)
-        if self.core == "squared":
-            return squared_core(source, indices, rank, self.tol)
-        if self.core == "inverse" and len(indices) > rank and source.is_symmetric:
-            return one_shot_core(source, indices, rank, self.tol)
-        return direct_core(source, indices, rank, self.tol)
+        return fit_core(self.core, source, indices, sample, rank, self.tol)
 
     def _check_held_out(
         self, source: Source, indices: NDArray, sample: NDArray, core: Core, key: int

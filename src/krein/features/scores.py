@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cores import Core
+from .._core import Core
 from .source import Source
 
 # Share of the kernel's values below which a residual is rounding.

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._core import Core
 from ..kernels import Kernel
 from ..kernels.base import _len
 from ..kernels.values import warn_uninformative
-from .cores import Core
 from .landmarks import LandmarkRule
 from .nystrom import Nystrom, feature_dtype
 from .source import Source

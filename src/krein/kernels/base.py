@@ -24,9 +24,9 @@ from ..measures import (
     InfiniteMassError,
     Measure,
     domain_measure,
-    zero_extension,
     zonal_measure,
 )
+from ..published.extension import zero_extension
 from ._arithmetic import Arithmetic
 from .errors import BadPairError, NoMeasureError, UnresolvedError
 from .traits import Traits

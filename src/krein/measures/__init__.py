@@ -14,7 +14,7 @@ from .laws import (
     TiltedNormal,
 )
 from .measure import Measure, Part, TrigonometricRatio
-from .radial import domain_measure, zero_extension
+from .radial import domain_measure
 from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
 
 __all__ = [
@@ -37,7 +37,6 @@ __all__ = [
     "domain_measure",
     "harmonics",
     "legendre",
-    "zero_extension",
     "zonal",
     "zonal_measure",
 ]

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..published.allocation import equal_scores
+
 N_DIFFERENCES = 256
 N_PILOT_BLOCKS = 32
 # Rows of a pilot block, and most numbers in it: whole orthogonal blocks of wide data would take
@@ -41,7 +43,7 @@ def shares(
         "neyman" allocates by variance, "equal" gives every part the same share.
     """
     if allocation == "equal":
-        return allocate(np.ones(len(parts)), n, 1, rng)
+        return allocate(equal_scores(len(parts)), n, 1, rng)
     return allocate(scores(parts, sampler, rng, X), n, parts[0].law.dim, rng)
 
 

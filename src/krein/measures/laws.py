@@ -101,6 +101,10 @@ class Normal(Law):
     def log_density(self, frequencies: NDArray) -> NDArray[np.floating]:
         return normal_log_density(frequencies, self.scale)
 
+    def tilted(self, direction: NDArray, tilt: Callable) -> TiltedNormal:
+        """Return this law reweighted by the function `tilt` of ``s = direction·ω``."""
+        return TiltedNormal(self.dim, self.scale, direction, tilt)
+
 
 class RadialLaw(Law):
     """A law that is invariant under rotations: uniform direction, radius by a quantile."""

@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 
 from .._validation import ByValue, check_choice
 from ..atoms import Atoms
+from ..published.jordan import jordan_parts
 from ..samplers import Sampler, as_sampler
 from .drawing import draw
 from .errors import InfiniteMassError
-from .laws import Convolution, Law, Normal, Sphere, TiltedNormal
-
-# Jordan parts lighter than this share of the whole are dropped: the shift-Gaussian's negative
-# real part weighs 6e-7 (d = 8) to 1e-34 (d = 57) and would waste a third of the width.
-NULL_PART = 1e-6
+from .laws import Convolution, Law, Normal, Sphere
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +62,6 @@ class TrigonometricRatio(ByValue):
 
 
 @dataclass(frozen=True, eq=False)
-class Tilt(ByValue):
-    """One Jordan part of a ratio: ``max(0, Re(factor · h(s)))``; −i as factor gives Im h."""
-
-    ratio: TrigonometricRatio
-    factor: complex
-
-    def __call__(self, s: NDArray) -> NDArray[np.floating]:
-        return np.maximum((self.factor * self.ratio.profile(s)).real, 0)
-
-
-@dataclass(frozen=True, eq=False)
 class Part(ByValue):
     """One part ``a · h(ω) · P(dω)`` of a measure: mass a, ratio h (None is 1), law P."""
 
@@ -102,9 +88,9 @@ class Part(ByValue):
         if len(self.ratio.terms) == 1:
             return abs(self.mass * self.ratio.terms[0][1])
         profile = self.ratio.profile
-        return abs(self.mass) * self._mean(lambda s: np.abs(profile(s)))
+        return abs(self.mass) * self.mean(lambda s: np.abs(profile(s)))
 
-    def _mean(self, g: Callable[[NDArray], NDArray]) -> float:
+    def mean(self, g: Callable[[NDArray], NDArray]) -> float:
         """``E g(v·ω)`` for a 2π-periodic g."""
         if not isinstance(self.law, Normal) or self.ratio is None:
             raise TypeError("Only a normal law has a mass along a direction in closed form.")
@@ -142,25 +128,6 @@ class Part(ByValue):
                 "use a Nyström approximation (krein.Nystrom) for this kernel."
             )
         return Part(Convolution(self.law, other.law), self.mass * other.mass)
-
-    def jordan(self) -> list[Part]:
-        """The papers' split into ``μ_R⁺, μ_R⁻, 2 μ_I⁺`` (asymmetric paper, eq. 2 and 7)."""
-        if self.ratio is None:
-            return [self]
-        law, ratio = self.law, self.ratio
-        scaled = ratio.scaled(self.mass)
-        pieces: list[tuple[complex, Tilt]] = [
-            (1.0, Tilt(scaled, 1.0)),
-            (-1.0, Tilt(scaled, -1.0)),
-            (2j, Tilt(scaled, -1j)),
-        ]
-        parts = []
-        for factor, tilt in pieces:
-            mass = self._mean(tilt)
-            if abs(factor) * mass > NULL_PART * self.total_mass:
-                tilted = TiltedNormal(law.dim, law.scale, ratio.direction, tilt)  # type: ignore[attr-defined]  # _mean has just checked that the law is normal
-                parts.append(Part(tilted, factor * mass))
-        return parts
 
 
 class Measure(ByValue):
@@ -265,7 +232,7 @@ class Measure(ByValue):
 
     def jordan(self) -> Measure:
         """The papers' decomposition by sign; more mass than the polar form."""
-        parts = [piece for part in self.parts for piece in part.jordan()]
+        parts = [piece for part in self.parts for piece in jordan_parts(part)]
         return Measure(parts, self.diameter, self.bias)
 
     def kernel(self, differences: NDArray) -> NDArray[np.floating]:

@@ -14,6 +14,7 @@ from scipy.special import comb, roots_gegenbauer
 
 from .._validation import ByValue
 from ..atoms import ZonalAtoms
+from ..published.allocation import equal_scores
 from ..samplers import PointSampler, Sampler, as_sampler
 from .allocation import allocate
 from .laws import N_TABLE
@@ -233,7 +234,7 @@ class GegenbauerMeasure(ByValue):
         if not len(degrees) or not n:
             return ZonalAtoms(np.empty((0, self.dim)), np.empty(0), np.empty(0, dtype=np.intp))
         equal = allocation == "equal"
-        scores = np.ones(len(degrees)) if equal else np.abs(self.coefficients[degrees])
+        scores = equal_scores(len(degrees)) if equal else np.abs(self.coefficients[degrees])
         counts, factors = allocate(scores, n, self.dim, generator)
         center = None if X is None or self.dim == 1 else X.mean(axis=0)
         directions, weights = [], []
