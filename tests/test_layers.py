@@ -29,7 +29,7 @@ ORDER = (
     ("plots", "testing"),
     ("diagnostics",),
     ("estimators",),
-    ("quickstart",),
+    ("examples",),
     ("cli",),
 )
 LAYERS = {name: height for height, names in enumerate(ORDER) for name in names}
@@ -148,7 +148,7 @@ def test_heavy_packages_are_not_imported_at_the_top(path):
 def test_only_plots_and_cli_know_the_extras(optional):
     users = {_name(path) for path in MODULES if any(_is(n, optional) for n in _imports(path))}
     bars = {"estimators._progress"} if optional == "rich" else set()
-    assert users <= ({"plots"} if optional == "matplotlib" else {"cli", "quickstart"} | bars)
+    assert users <= ({"plots"} if optional == "matplotlib" else {"cli", "examples.table"} | bars)
 
 
 IMPORTS = """

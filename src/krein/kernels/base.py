@@ -19,13 +19,7 @@ from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._validation import NestedParameters, check_choice, check_positive
-from ..measures import (
-    GegenbauerMeasure,
-    InfiniteMassError,
-    Measure,
-    domain_measure,
-    zonal_measure,
-)
+from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..published.extension import zero_extension
 from ._arithmetic import Arithmetic
 from .errors import BadPairError, NoMeasureError, UnresolvedError

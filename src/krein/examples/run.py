@@ -1,0 +1,169 @@
+"""The tour: three kernels on scikit-learn's digits.
+
+Each kernel is diagnosed, then approximated at several widths by krein's features and by
+scikit-learn's, and a linear model is fitted on each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.metrics.pairwise import euclidean_distances
+from threadpoolctl import threadpool_limits
+
+from .._validation import as_generator
+from ..diagnostics import approximation_error, diagnose
+from ..features import FeatureMap, RandomFourier, RandomGegenbauer
+from ..kernels import DeltaGaussian, Gaussian, Kernel, Sigmoid
+from .data import Split, digits, seed
+from .results import Comparison, Quickstart, Score, Study
+from .sentences import listed
+
+WIDTHS, QUICK_WIDTHS = (64, 128, 256, 512), (16, 32, 64, 128)
+N_TRAIN, QUICK_TRAIN = 1000, 300
+N_TEST, QUICK_TEST = 797, 200
+
+
+def run(
+    widths: Sequence[int] | None = None,
+    *,
+    quick: bool = False,
+    random_state: Any = None,
+    progress: Callable[[str], None] | None = None,
+) -> Quickstart:
+    """Diagnose and approximate three kernels on scikit-learn's digits.
+
+    Pixels are scaled to [0, 1] and the bandwidth σ is the median distance of the training rows.
+    Kernels of ⟨x, y⟩ have random features on the sphere only, so their rows are scaled to norm 1.
+
+    Parameters
+    ----------
+    widths : sequence of int, default=None
+        Numbers of features, even; None is 64, 128, 256, 512.
+    quick : bool, default=False
+        Fewer rows and narrower features: seconds instead of half a minute.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed.
+    progress : callable, default=None
+        Is told, in a few words, what is being done.
+
+    Returns
+    -------
+    Quickstart
+    """
+    n_train, n_test = (QUICK_TRAIN, QUICK_TEST) if quick else (N_TRAIN, N_TEST)
+    chosen = _check_widths(
+        (QUICK_WIDTHS if quick else WIDTHS) if widths is None else widths, n_train
+    )
+    rng = as_generator(random_state)
+    # The matrices are small: BLAS threads would wait for each other more than they work.
+    with threadpool_limits(1, "blas"):
+        return _run(chosen, n_train, n_test, rng, progress or _silent)
+
+
+def _silent(_: str) -> None:
+    """No progress is shown."""
+
+
+def _run(
+    widths: tuple[int, ...],
+    n_train: int,
+    n_test: int,
+    rng: np.random.Generator,
+    progress: Callable[[str], None],
+) -> Quickstart:
+    split = digits(n_train, n_test, rng)
+    sigma = float(np.median(euclidean_distances(split.train)))
+    kernels: list[Kernel] = [
+        Gaussian(sigma),
+        DeltaGaussian(sigma, 10 * sigma),
+        Sigmoid(gamma=1.0, coef0=-1.0),
+    ]
+    studies = []
+    for kernel in kernels:
+        progress(f"{type(kernel).__name__}: diagnosing, then widths {listed(widths)}")
+        rows = split.on_sphere() if kernel.traits.unit_rows else split
+        studies.append(_study(kernel, rows, widths, rng))
+    return Quickstart(tuple(studies), n_train, n_test)
+
+
+def _check_widths(widths: Sequence[int], most: int) -> tuple[int, ...]:
+    bad = [width for width in widths if width < 2 or width % 2 or width > most]
+    if bad or not len(widths):
+        given = listed(widths) if len(widths) else "none"
+        raise ValueError(f"widths must be even numbers from 2 to {most}, got {given}.")
+    return tuple(sorted(set(widths)))
+
+
+def _study(
+    kernel: Kernel, split: Split, widths: tuple[int, ...], rng: np.random.Generator
+) -> Study:
+    diagnosis = diagnose(kernel, split.train, n_components=widths[-1], random_state=rng)
+    K = kernel(split.test)
+    values, vectors = np.linalg.eigh(K)
+    flipped = (vectors * np.abs(values)) @ vectors.T
+    comparisons = tuple(
+        _compare(kernel, split, width, diagnosis.suggested_method, K, flipped, rng)
+        for width in widths
+    )
+    name = type(kernel).__name__
+    return Study(name, split.data, diagnosis, diagnosis.suggested_method, comparisons)
+
+
+def _compare(
+    kernel: Kernel,
+    split: Split,
+    width: int,
+    method: str,
+    K: NDArray,
+    flipped: NDArray,
+    rng: np.random.Generator,
+) -> Comparison:
+    features = _krein_features(kernel, width, method, rng).fit(split.train)
+    krein = Score(
+        approximation_error(features, split.test),
+        split.accuracy(features.transform(split.train), features.transform(split.test)),
+    )
+    rbf_sampler = None
+    if isinstance(kernel, Gaussian):
+        gamma = 1 / (2 * kernel.sigma**2)
+        sampler = RBFSampler(gamma=gamma, n_components=width, random_state=seed(rng))
+        sampler.fit(split.train)
+        train, test = sampler.transform(split.train), sampler.transform(split.test)
+        rbf_sampler = Score(_distance(test, K, K), split.accuracy(train, test))
+    train, test = _nystroem(kernel, split, width, rng)
+    nystroem = Score(_distance(test, K, K), split.accuracy(train, test))
+    return Comparison(width, krein, rbf_sampler, nystroem, _distance(test, flipped, K))
+
+
+def _krein_features(
+    kernel: Kernel, width: int, method: str, rng: np.random.Generator
+) -> FeatureMap:
+    if method == "RandomGegenbauer":
+        return RandomGegenbauer(kernel, width, random_state=rng)
+    return RandomFourier(kernel, width, random_state=rng)
+
+
+def _nystroem(
+    kernel: Kernel, split: Split, width: int, rng: np.random.Generator
+) -> tuple[NDArray, NDArray]:
+    """scikit-learn's Nystroem features of the training and the test rows.
+
+    Its landmarks are drawn uniformly, as it does. The matrices are handed over precomputed: a
+    callable would be called once per pair of rows, which takes minutes.
+    """
+    chosen = rng.choice(len(split.train), width, replace=False)
+    landmarks = split.train[chosen]
+    model = Nystroem(kernel="precomputed", n_components=width, random_state=seed(rng))
+    model.fit(kernel(landmarks))
+    train, test = (model.transform(kernel(rows, landmarks)) for rows in (split.train, split.test))
+    return train, test
+
+
+def _distance(Z: NDArray, target: NDArray, K: NDArray) -> float:
+    """``‖Z Zᵀ − target‖ / ‖K‖``."""
+    return float(np.linalg.norm(Z @ Z.T - target) / np.linalg.norm(K))
