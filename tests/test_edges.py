@@ -28,7 +28,7 @@ from krein.kernels import (
     SphericalPolynomial,
 )
 from krein.measures import InfiniteMassError
-from krein.measures.laws import sphere_wave
+from krein.measures.special import sphere_wave
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_features_that_are_noise_come_with_a_warning(rng):
 
 @pytest.mark.parametrize("n", [0, 2.5, -1])
 def test_a_measure_draws_a_whole_number_of_atoms(n):
-    with pytest.raises(ValueError, match="whole number of atoms"):
+    with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
         Gaussian().measure(2).atoms(n)
 
 

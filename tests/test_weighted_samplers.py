@@ -85,7 +85,7 @@ def test_importance_from_few_atoms_is_unbiased():
 def test_importance_refuses_a_gaussian_without_overlap():
     measure = DeltaGaussian(1.0, 10.0).measure(8)
     message = (
-        r"Importance\(scale=1\).*scale 0.1 in dimension 8: its 64 weights are worth .*orthogonal"
+        r"Importance\(scale=1\).*scale 0.1 in dimension 8: the 64 weights .*are worth .*orthogonal"
     )
     with pytest.raises(ValueError, match=message):
         measure.atoms(64, Importance(1.0), 0)

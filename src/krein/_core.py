@@ -1,8 +1,8 @@
-"""The core of a Nyström map: what stands between k(x, Z) and k(Z, y).
+"""The core of a Nyström map: the matrices between k(x, Z) and k(Z, y).
 
-A core of rank r is a pair of matrices (A, B) with ``k(x, y) ≈ (k(x, Z) A) · (k(Z, y)ᵀ B)`` and, for
-a symmetric kernel, ``B = A S`` with S the signs. All cores are built by `factorise`, from an
-eigendecomposition for symmetric kernels and an SVD for others.
+A core of rank r is a pair of matrices (A, B) with ``k(x, y) ≈ (k(x, Z) A) · (k(Z, y)ᵀ B)``. For a
+symmetric kernel ``B = A S`` with the signs S. `factorise` builds all cores, from an
+eigendecomposition if the kernel is symmetric and from an SVD if it is not.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 
 from ._threads import blas_threads_for
 
-# Columns of a triangular map that are computed at a time.
+# Number of columns of a triangular map that are computed at a time.
 STRIP = 64
 
 
 @dataclass(frozen=True)
 class Core:
-    """The maps of a core.
+    """The two maps of a core and its eigenvalues.
 
     Attributes
     ----------
     left : ndarray of shape (n_landmarks, rank)
-        Z(x) = k(x, Z) left.
+        The features are ``Z(x) = k(x, Z) left``.
     right : ndarray of shape (n_landmarks, rank)
-        The dual features are k(Z, y)ᵀ right.
+        The dual features are ``k(Z, y)ᵀ right``.
     values : ndarray of shape (rank,)
         Signed eigenvalues (or singular values) on the sample, largest magnitude first.
     """
@@ -41,11 +41,12 @@ class Core:
         return np.where(self.values < 0, -1.0, 1.0)
 
     def triangular(self) -> Core:
-        """The same core with triangular maps, if it is positive definite and of full rank.
+        """Return the core with triangular maps if it is positive definite and of full rank.
 
-        ``left = T O`` with T lower triangular and O orthogonal: ``k(x, Z) T`` has the same
-        products, at half the cost. The maps of a kernel that is not symmetric differ, and its
-        singular values are positive whatever the kernel: such a core stays as it is.
+        With ``left = T O``, T lower triangular and O orthogonal, the features ``k(x, Z) T`` have
+        the same products at half the cost. Every other core is returned as it is. The core of a
+        kernel that is not symmetric has two different maps, but its singular values are always
+        positive; so the maps are compared and not the signs.
         """
         m, rank = self.left.shape
         definite = np.array_equal(self.left, self.right)
@@ -58,10 +59,31 @@ class Core:
 def factorise(
     M: NDArray, symmetric: bool, rank: int, tol: float
 ) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
-    """``M ≈ U diag(values) Vᵀ`` with the `rank` largest |values|; those below tol are dropped.
+    """Factorise ``M ≈ U diag(values) Vᵀ`` with the `rank` largest magnitudes.
 
-    A value of (nearly) zero has no sign, and dividing by it is what makes the published Nyström
-    explode on indefinite kernels. For a symmetric M the values carry the signs and U = V.
+    Values below `tol` times the largest magnitude are dropped: a value of nearly zero has no
+    reliable sign, and dividing by it makes the published Nyström method explode on indefinite
+    kernels. If M is symmetric, the values carry the signs and U = V.
+
+    Parameters
+    ----------
+    M : ndarray of shape (m, m)
+        The matrix.
+    symmetric : bool
+        True for an eigendecomposition, False for an SVD.
+    rank : int
+        Largest number of values to keep.
+    tol : float
+        Relative cut.
+
+    Returns
+    -------
+    U : ndarray of shape (m, r)
+        Left vectors.
+    values : ndarray of shape (r,)
+        Eigenvalues or singular values, largest magnitude first.
+    V : ndarray of shape (m, r)
+        Right vectors.
     """
     with blas_threads_for(M):
         if symmetric:

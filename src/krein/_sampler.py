@@ -22,6 +22,12 @@ class Sampler(BaseEstimator):
         What the measure passes to the sampler. "points": nothing; the sampler returns canonical
         points. "density": scales of Gaussians that cover the parts, see `Importance.mixture`.
         "radial density": the density of the radius of each part, see `Rejection.radii`.
+
+    Examples
+    --------
+    >>> from krein.samplers import SAMPLERS, Sampler
+    >>> all(issubclass(sampler, Sampler) for sampler in SAMPLERS.values())
+    True
     """
 
     needs = "points"
@@ -56,4 +62,17 @@ class Sampler(BaseEstimator):
 
 
 class PointSampler(Sampler):
-    """A sampler that returns canonical points and needs nothing else."""
+    """Base class of the samplers that return canonical points and need nothing else.
+
+    A subclass defines `points(n, dim, rng)`. `krein.testing.check_sampler` checks it.
+
+    Examples
+    --------
+    >>> from krein.samplers import PointSampler
+    >>> class Mirrored(PointSampler):
+    ...     def points(self, n, dim, rng):
+    ...         return -rng.standard_normal((n, dim))
+    >>> from krein.kernels import Gaussian
+    >>> len(Gaussian().measure(3).atoms(8, Mirrored(), 0))
+    8
+    """

@@ -10,7 +10,7 @@ from sklearn.utils.extmath import row_norms
 
 from .._validation import check_degree, check_positive
 from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
-from ..measures.laws import matern_profile
+from ..measures.special import matern_profile
 from ._distances import centred, city_distances, in_units, largest
 from ._exp import exp_in_place
 from .base import Profile

@@ -1,4 +1,4 @@
-"""How a measure draws its atoms: it allocates, asks the sampler for points and transports them."""
+"""How a measure draws atoms: it allocates, asks the sampler for points and transports them."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ def _check_needs(sampler: Any, law: Law) -> None:
     if sampler.needs == "radial density" and not hasattr(law, "radial_density"):
         raise ValueError(
             f"The rejection sampler needs a radial density, which {type(law).__name__} does not "
-            "have. It is the baseline for kernel.measure(dim, extension='zero'); use "
-            "sampler='orthogonal' here."
+            "have: use sampler='orthogonal', or kernel.measure(dim, extension='zero')."
         )
 
 
@@ -82,7 +81,8 @@ def _from_mixture(
     """Draw one set of frequencies for all parts; the ratio of the densities is the weight."""
 
     def share() -> NDArray[np.intp]:
-        # Without rows, so by mass: with Neyman's rule a part that is drawn once is worth one draw.
+        # Without rows the allocation is by mass. Here Neyman's rule would be wrong: a part with
+        # a small variance would get one draw, however large its mass.
         return shares(parts, n, sampler, rng, None, allocation)[0]
 
     scales = np.array([part.law.surrogate_scale for part in parts])

@@ -11,18 +11,32 @@ from .._core import Core, factorise
 
 
 def one_shot_core(source: Any, landmarks: NDArray, inner: Core, rank: int, tol: float) -> Core:
-    """The approximate eigendecomposition of the whole matrix (scalable Kreĭn paper, §2.2).
+    """Decompose the approximate matrix of all rows (scalable Kreĭn paper, §2.2).
 
-    ``K̃ = L S Lᵀ`` with ``L = K_XZ U |D|^(−½)``. The singular values of L are those of the small
-    matrix ``LᵀL = B Σ² Bᵀ``, summed over row blocks; ``Σ Bᵀ S B Σ = P Λ Pᵀ`` then gives orthonormal
-    vectors ``L B Σ⁻¹ P`` with eigenvalues Λ, of which the `rank` largest in magnitude are kept.
+    The approximate matrix is ``K̃ = L S Lᵀ`` with ``L = K_XZ U |D|^(−½)``. The small matrix
+    ``LᵀL = B Σ² Bᵀ`` is summed over row blocks and gives the singular values Σ of L. From
+    ``Σ Bᵀ S B Σ = P Λ Pᵀ`` follow the orthonormal eigenvectors ``L B Σ⁻¹ P`` with eigenvalues Λ.
+    The `rank` eigenvalues of largest magnitude are kept.
+
+    Parameters
+    ----------
+    source : krein.features.source.Source
+        The training objects.
+    landmarks : ndarray of int
+        Indices of the landmarks.
+    inner : Core
+        The core ``K_ZZ⁻¹`` of full rank.
+    rank : int
+        Rank of the core.
+    tol : float
+        Relative cut of singular values and eigenvalues.
     """
     gram = np.zeros((inner.left.shape[1],) * 2)
     for block in source.blocks(landmarks):
         L = block @ inner.left
         gram += L.T @ L
     squares, B = np.linalg.eigh(gram)
-    # Squaring halves the digits: singular values below √eps of the largest are noise.
+    # LᵀL has half the digits of L, so singular values below √eps of the largest are noise.
     keep = squares > max(tol**2, 1e-15) * squares.max(initial=0)
     B, sigma = B[:, keep], np.sqrt(squares[keep])
     M = (B * sigma).T @ (inner.signs[:, None] * (B * sigma))
@@ -33,10 +47,22 @@ def one_shot_core(source: Any, landmarks: NDArray, inner: Core, rank: int, tol: 
 
 
 def squared_core(source: Any, landmarks: NDArray, rank: int, tol: float) -> Core:
-    """The older eigendecomposition through K̃² (scalable Kreĭn paper, App. B). A baseline.
+    """Decompose the approximate matrix through its square (scalable Kreĭn paper, App. B).
 
-    A symmetric matrix and its square share eigenvectors, unless +λ and −λ are both eigenvalues:
-    then those of the square are any mixture of the two, and their eigenvalues are wrong.
+    The eigenvectors of the square are eigenvectors of the matrix, unless +λ and −λ are both
+    eigenvalues. An eigenvector of the square is then any mixture of two eigenvectors of the matrix,
+    and its eigenvalue is wrong.
+
+    Parameters
+    ----------
+    source : krein.features.source.Source
+        The training objects.
+    landmarks : ndarray of int
+        Indices of the landmarks.
+    rank : int
+        Rank of the core.
+    tol : float
+        Relative cut of singular values and eigenvalues.
     """
     if not source.is_symmetric:
         raise ValueError("core='squared' needs a symmetric kernel: use core='sketch'.")

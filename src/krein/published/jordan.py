@@ -17,7 +17,15 @@ NULL_PART = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Tilt(ByValue):
-    """One Jordan part of a ratio: ``max(0, Re(factor · h(s)))``; −i as factor gives Im h."""
+    """One Jordan part of a density ratio h: ``max(0, Re(factor · h(s)))``.
+
+    Parameters
+    ----------
+    ratio : krein.measures.TrigonometricRatio
+        The ratio h.
+    factor : complex
+        1 and −1 give the positive and negative part of Re h, −i the positive part of Im h.
+    """
 
     ratio: Any
     factor: complex

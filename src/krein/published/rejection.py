@@ -12,19 +12,32 @@ from .._validation import check_positive
 
 
 class Rejection(Sampler):
-    """The signed-measure paper's one-dimensional rejection; a baseline for its Fig. 4.
+    """One-dimensional rejection sampling of radii; a baseline for Fig. 4 of the paper.
 
-    Radii are accepted from `n_points` uniform points on [−bound, bound] against the radial
-    density, directions are uniform. Cutting the radii at `bound` and reusing accepted points is
-    biased; the default samplers need neither. Too few accepted points are drawn again with
-    replacement (the paper does not say).
+    `n_points` candidates are uniform on [−bound, bound]. Each candidate is accepted with a chance
+    proportional to the radial density. Directions are uniform. The method is biased, because radii
+    are cut at `bound` and accepted radii are reused. If fewer candidates are accepted than needed,
+    radii are drawn from them with replacement; the paper does not say what to do.
 
     Parameters
     ----------
     n_points : int, default=10000
-        Uniform candidates (the paper: 10,000 or 1,000).
+        Number of candidates. The paper uses 10,000 or 1,000.
     bound : float, default=10.0
-        Largest radius (the paper: 10 or 5).
+        Largest radius. The paper uses 10 or 5.
+
+    References
+    ----------
+    F. Liu, X. Huang, Y. Chen, J. Suykens. Fast Learning in Reproducing Kernel Kreĭn Spaces via
+    Signed Measures. AISTATS 2021.
+
+    Examples
+    --------
+    >>> from krein.kernels import SphericalPolynomial
+    >>> from krein.published.rejection import Rejection
+    >>> measure = SphericalPolynomial().measure(3, extension="zero", jacobian=False)
+    >>> len(measure.atoms(8, Rejection(n_points=1000), 0))
+    8
     """
 
     needs = "radial density"
@@ -47,7 +60,7 @@ class Rejection(Sampler):
         accepted = candidates[rng.random(n_points) * height.max() < height]
         if not len(accepted):
             raise ValueError(
-                f"Rejection accepted none of {n_points} points up to {bound:g}: the density is "
-                "elsewhere; use more points or another bound."
+                f"Rejection accepted none of {n_points} points up to {bound:g}, because the "
+                "density has its mass elsewhere: use more points or another bound."
             )
         return rng.choice(accepted, n, replace=len(accepted) < n)
