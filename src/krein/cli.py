@@ -1,8 +1,8 @@
-"""The command line: parses, calls one public function, prints, returns a code.
+"""The command line: it parses, calls one public function, prints and returns an exit code.
 
-typer and rich are imported when a command runs, so that a missing one can be named. There is no
-``from __future__ import annotations`` here: typer reads the annotations, and as strings they could
-not refer to a module that is imported inside a function.
+typer and rich are imported when a command runs, so that an error message can name a missing
+package. There is no ``from __future__ import annotations`` in this file: typer evaluates the
+annotations, and as strings they could not refer to a module that is imported inside a function.
 """
 
 import os
@@ -17,7 +17,7 @@ CLI_HINT = "The command line needs typer and rich: install them with  pip instal
 
 
 def main() -> int:
-    """Run the command line; the entry point ``krein``."""
+    """Run the command ``krein`` and return its exit code."""
     try:
         import rich  # noqa: F401  # the tables
         import typer  # noqa: F401  # the commands
@@ -29,7 +29,7 @@ def main() -> int:
 
 
 def build_app() -> Any:
-    """The typer application with all commands."""
+    """Return the typer application with all commands."""
     import typer
 
     app = typer.Typer(
@@ -81,7 +81,7 @@ def _version(wanted: bool) -> None:
 
 
 def _quickstart(output: Path, widths: str, seed: int, quick: bool) -> None:
-    """Check the arguments, run, print the table and the lessons, save the plot."""
+    """Check the arguments, run the tour, print the table and the lessons, save the plot."""
     from rich.console import Console
 
     from .examples.plot import save_plot
@@ -99,7 +99,7 @@ def _quickstart(output: Path, widths: str, seed: int, quick: bool) -> None:
 
 
 def _check_output(path: Path) -> None:
-    """Raise now rather than after the computation."""
+    """Raise if the plot cannot be saved, before the computation starts."""
     folder = path.parent
     if path.suffix.lower() not in FORMATS:
         listed = ", ".join(FORMATS)
@@ -107,7 +107,7 @@ def _check_output(path: Path) -> None:
     if not folder.is_dir():
         raise ValueError(f"--output is {path}, but there is no folder {folder}: create it first.")
     if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise ValueError(f"--output is {path}, which cannot be written: choose another file.")
+        raise ValueError(f"--output is {path}, but it cannot be written: choose another file.")
 
 
 def _parse_widths(text: str) -> list[int] | None:

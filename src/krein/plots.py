@@ -1,4 +1,4 @@
-"""Plots; the only file that imports matplotlib."""
+"""Plots. No other file imports matplotlib."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def pyplot() -> Any:
 
 
 def plot_spectrum(diagnosis: Any, ax: Any = None) -> Any:
-    """Draw the magnitudes of the eigenvalues, positive and negative apart.
+    """Plot the magnitudes of the positive and of the negative eigenvalues.
 
     Parameters
     ----------
     diagnosis : krein.Diagnosis
+        The result of `krein.diagnose`.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Where to plot; None makes a new figure.
 
     Returns
     -------

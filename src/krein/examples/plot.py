@@ -10,7 +10,7 @@ import numpy as np
 from ..plots import GREY, NEGATIVE, POSITIVE, pyplot
 from .results import Quickstart, Study
 
-# name, marker, colour and attribute of each line of `plot_quickstart`
+# Name, marker, colour and attribute of each line of the plot.
 QUICKSTART_LINES = (
     ("krein", "o", POSITIVE, "krein"),
     ("RBFSampler", "s", GREY, "rbf_sampler"),
@@ -19,11 +19,12 @@ QUICKSTART_LINES = (
 
 
 def plot_quickstart(result: Quickstart) -> Any:
-    """Draw error against width, one panel per kernel.
+    """Plot the error against the width, with one panel per kernel.
 
     Parameters
     ----------
     result : Quickstart
+        The results of the tour.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def save_plot(result: Quickstart, path: Path) -> str:
     Parameters
     ----------
     result : Quickstart
-        What the tour found.
+        The results of the tour.
     path : Path
         The file; its suffix is the format.
 
@@ -83,7 +84,7 @@ def save_plot(result: Quickstart, path: Path) -> str:
 
 
 def _quickstart_errors(study: Study) -> list[tuple[str, str, str, list[float]]]:
-    """Name, marker, colour and errors of the lines that exist for this kernel."""
+    """Return name, marker, colour and errors of each line that this kernel has."""
     lines = []
     for name, marker, color, attribute in QUICKSTART_LINES:
         scores = [getattr(row, attribute) for row in study.comparisons]
@@ -93,7 +94,7 @@ def _quickstart_errors(study: Study) -> list[tuple[str, str, str, list[float]]]:
 
 
 def _draw_study(ax: Any, study: Study) -> None:
-    """The lines, title and axes of one panel."""
+    """Draw the lines, the title and the axes of one panel."""
     widths = [row.width for row in study.comparisons]
     ax.axhline(1, color=GREY, lw=0.9, ls=":", zorder=1)
     for _, marker, color, errors in _quickstart_errors(study):
@@ -116,7 +117,7 @@ def _draw_study(ax: Any, study: Study) -> None:
 
 
 def _label_lines(ax: Any, study: Study) -> None:
-    """Names to the right of the last points, pushed apart where they would overlap."""
+    """Write names to the right of the last points, and move them apart if they overlap."""
     low, high = np.log10(ax.get_ylim())
     gap, floor = 0.055 * (high - low), -np.inf
     width = study.comparisons[-1].width

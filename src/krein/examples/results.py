@@ -1,4 +1,4 @@
-"""What the tour found, as plain data."""
+"""The results of the tour as plain data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..diagnostics import Diagnosis
 
 @dataclass(frozen=True)
 class Score:
-    """How well one set of features did.
+    """The quality of one set of features.
 
     Attributes
     ----------
     error : float
         Relative Frobenius error of the kernel matrix of the test rows.
     accuracy : float
-        Share of the test rows that a linear model on the features gets right.
+        Share of the test rows that a linear model on the features classifies correctly.
     """
 
     error: float
@@ -25,18 +25,21 @@ class Score:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All features of one width.
+    """The scores of all feature maps at one width.
 
     Attributes
     ----------
     width : int
+        Number of features.
     krein : Score
+        Score of the features of krein.
     rbf_sampler : Score or None
-        None where the kernel is not a Gaussian, the only one that RBFSampler knows.
+        Score of RBFSampler; None if the kernel is not a Gaussian.
     nystroem : Score
-        scikit-learn's Nystroem on the same kernel.
+        Score of scikit-learn's Nystroem on the same kernel.
     nystroem_flip_error : float
-        Distance of Nystroem's matrix from |K|, relative to ‖K‖: small if it flipped K.
+        Distance of the matrix of Nystroem from |K|, relative to ‖K‖. It is small if Nystroem
+        flips the negative eigenvalues of K.
     """
 
     width: int
@@ -48,19 +51,20 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Study:
-    """One kernel: what it is, and how its features did.
+    """The diagnosis of one kernel and the scores of its features.
 
     Attributes
     ----------
     name : str
-        Class of the kernel.
+        Name of the class of the kernel.
     data : str
-        How the rows were prepared.
+        How the rows are scaled.
     diagnosis : Diagnosis
+        The result of `krein.diagnose`.
     method : str
-        The feature map that `diagnose` suggested.
+        The feature map that the diagnosis suggests.
     comparisons : tuple of Comparison
-        By width, ascending.
+        One comparison per width, in ascending order.
     """
 
     name: str
@@ -71,19 +75,22 @@ class Study:
 
     @property
     def verdict(self) -> str:
-        """What kind of kernel it is: positive definite or indefinite."""
+        """Kind of the kernel: "positive definite" or "indefinite"."""
         return "positive definite" if self.diagnosis.is_positive_definite else "indefinite"
 
 
 @dataclass(frozen=True)
 class Quickstart:
-    """The whole tour.
+    """The results of the whole tour.
 
     Attributes
     ----------
     studies : tuple of Study
-    n_train, n_test : int
-        Rows that features and models were fitted on, and rows that they were judged on.
+        One study per kernel.
+    n_train : int
+        Number of training rows.
+    n_test : int
+        Number of test rows.
     """
 
     studies: tuple[Study, ...]

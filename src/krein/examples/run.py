@@ -1,7 +1,7 @@
-"""The tour: three kernels on scikit-learn's digits.
+"""The tour: three kernels on the digits of scikit-learn.
 
-Each kernel is diagnosed, then approximated at several widths by krein's features and by
-scikit-learn's, and a linear model is fitted on each.
+Each kernel is diagnosed. Then the features of krein and of scikit-learn approximate it at several
+widths, and a linear model is fitted on each set of features.
 """
 
 from __future__ import annotations
@@ -35,38 +35,39 @@ def run(
     random_state: Any = None,
     progress: Callable[[str], None] | None = None,
 ) -> Quickstart:
-    """Diagnose and approximate three kernels on scikit-learn's digits.
+    """Diagnose and approximate three kernels on the digits of scikit-learn.
 
     Pixels are scaled to [0, 1] and the bandwidth σ is the median distance of the training rows.
-    Kernels of ⟨x, y⟩ have random features on the sphere only, so their rows are scaled to norm 1.
+    A kernel of ⟨x, y⟩ has random features on the sphere only, so its rows are scaled to norm 1.
 
     Parameters
     ----------
     widths : sequence of int, default=None
-        Numbers of features, even; None is 64, 128, 256, 512.
+        Numbers of features, all even; None means 64, 128, 256, 512.
     quick : bool, default=False
-        Fewer rows and narrower features: seconds instead of half a minute.
+        True uses fewer rows and features and takes seconds instead of half a minute.
     random_state : int, RandomState, Generator or None, default=None
-        Seed.
+        Seed of everything random.
     progress : callable, default=None
-        Is told, in a few words, what is being done.
+        Called with a short text before each step.
 
     Returns
     -------
     Quickstart
+        The results.
     """
     n_train, n_test = (QUICK_TRAIN, QUICK_TEST) if quick else (N_TRAIN, N_TEST)
     chosen = _check_widths(
         (QUICK_WIDTHS if quick else WIDTHS) if widths is None else widths, n_train
     )
     rng = as_generator(random_state)
-    # The matrices are small: BLAS threads would wait for each other more than they work.
+    # The matrices are small, so BLAS threads would mostly wait for each other.
     with threadpool_limits(1, "blas"):
         return _run(chosen, n_train, n_test, rng, progress or _silent)
 
 
 def _silent(_: str) -> None:
-    """No progress is shown."""
+    """Show no progress."""
 
 
 def _run(
@@ -151,10 +152,10 @@ def _krein_features(
 def _nystroem(
     kernel: Kernel, split: Split, width: int, rng: np.random.Generator
 ) -> tuple[NDArray, NDArray]:
-    """scikit-learn's Nystroem features of the training and the test rows.
+    """Return the features of scikit-learn's Nystroem for the training and the test rows.
 
-    Its landmarks are drawn uniformly, as it does. The matrices are handed over precomputed: a
-    callable would be called once per pair of rows, which takes minutes.
+    Landmarks are drawn uniformly, as Nystroem does. Nystroem gets precomputed matrices, because it
+    would call a function once per pair of rows, which takes minutes.
     """
     chosen = rng.choice(len(split.train), width, replace=False)
     landmarks = split.train[chosen]
@@ -165,5 +166,5 @@ def _nystroem(
 
 
 def _distance(Z: NDArray, target: NDArray, K: NDArray) -> float:
-    """``‖Z Zᵀ − target‖ / ‖K‖``."""
+    """Return ``‖Z Zᵀ − target‖ / ‖K‖``."""
     return float(np.linalg.norm(Z @ Z.T - target) / np.linalg.norm(K))

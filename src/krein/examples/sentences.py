@@ -1,4 +1,4 @@
-"""What the figures say, in words."""
+"""Sentences that state the results of the tour."""
 
 from __future__ import annotations
 
@@ -31,7 +31,14 @@ def lesson(study: Study) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as per cent in two or three digits: 0.0123 is "1.2%", 0.973 is "97.3%"."""
+    """Return a share as a percentage with two or three digits.
+
+    Examples
+    --------
+    >>> from krein.examples.sentences import percent
+    >>> percent(0.0123), percent(0.973)
+    ('1.2%', '97.3%')
+    """
     value = 100 * share
     digits = 0 if value >= 99.95 else 1 if value >= 0.95 else 2
     return f"{value:.{digits}f}%"

@@ -18,13 +18,13 @@ def print_result(console: Any, result: Quickstart) -> None:
     console : rich.console.Console
         Where to print.
     result : Quickstart
-        What the tour found.
+        The results of the tour.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    # Cut figures mislead: a narrow terminal gets the errors alone.
+    # A narrow terminal would truncate figures, so it gets the errors only.
     wide = console.width >= TABLE_WIDTH
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     table.add_column("kernel", no_wrap=True)
@@ -35,7 +35,7 @@ def print_result(console: Any, result: Quickstart) -> None:
         if wide:
             table.add_column("\naccuracy", justify="right", no_wrap=True, style=style)
     for study in result.studies:
-        # The name and the verdict stand in the first two rows of each kernel.
+        # The first two rows of each kernel show its name and its kind.
         notes = [Text(study.name, "bold"), Text(study.verdict.removeprefix("positive "), "dim")]
         last = study.comparisons[-1]
         for i, row in enumerate(study.comparisons):
@@ -60,5 +60,5 @@ def print_result(console: Any, result: Quickstart) -> None:
 
 
 def cells(score: Score | None) -> tuple[str, str]:
-    """Return error and accuracy as text; dashes for a map that does not know the kernel."""
+    """Return error and accuracy as text; dashes if there is no score."""
     return ("–", "–") if score is None else (percent(score.error), percent(score.accuracy))

@@ -12,11 +12,11 @@ from .._threads import blas_threads_for
 from ..published.cores import one_shot_core, squared_core
 from .source import Source
 
-# With a worse condition number than this the square of C has lost what matters.
+# C must have a reciprocal condition number above this for CᵀC to be accurate enough.
 SQUARE_RESOLUTION = 1e-4
-# A triangle with a worse condition number has no digits to spare.
+# A triangular factor must have a reciprocal condition number above this to be inverted.
 RESOLUTION = 1e-10
-# Singular values of k(S, Z) below this share of the last one that the rank needs are dropped.
+# Singular values of k(S, Z) below this share of σ_rank are dropped.
 SPARE = 0.1
 
 
@@ -52,7 +52,7 @@ def fit_core(
 
 
 def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
-    """Column strips of a map with the rows that they need: few for the last of a lower triangle."""
+    """Return column strips of a map, each with the rows that are not zero in a lower triangle."""
     m, rank = matrix.shape
     if m != rank or np.any(np.triu(matrix, 1)):
         return [(slice(0, rank), slice(0, m))]
@@ -60,9 +60,9 @@ def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
 
 
 def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:
-    """``K_ZZ⁻¹``, cut to `rank` (scalable Kreĭn paper, eq. 3; the cut is ours).
+    """Return the core ``K_ZZ⁻¹``, cut to `rank` (scalable Kreĭn paper, eq. 3; the cut is ours).
 
-    ``k(x, Z) K_ZZ⁻¹ k(Z, y)`` with ``K_ZZ = U D Vᵀ`` is ``(k(x, Z) V |D|^(−½)) · (…)``.
+    With ``K_ZZ = U D Vᵀ`` the features are ``k(x, Z) V |D|^(−½)``.
     """
     K = source.values(landmarks, landmarks)
     U, values, V = factorise(K, source.is_symmetric, rank, tol)
@@ -74,24 +74,28 @@ def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Co
 def sketched_core(
     source: Source, landmarks: NDArray, sample: NDArray, rank: int, tol: float
 ) -> Core:
-    """The core that is right on a second sample S ⊇ Z, by least squares.
+    """Fit the core by least squares on a second sample S of rows, which contains Z.
 
-    ``X = C⁺ k(S, S) (Rᵀ)⁺`` with C = k(S, Z), R = k(Z, S)ᵀ minimises ``‖k(S, S) − C X Rᵀ‖``. With
-    thin SVDs ``C = Q₁ Σ₁ V₁ᵀ`` and ``R = Q₂ Σ₂ V₂ᵀ`` the small matrix ``Q₁ᵀ k(S, S) Q₂`` is cut to
-    the rank wanted. For a positive definite kernel this hardly differs from K_ZZ⁻¹; for an
-    indefinite one K_ZZ may be nearly singular where K is not, and this core does not care.
+    With C = k(S, Z) and R = k(Z, S)ᵀ the core ``X = C⁺ k(S, S) (Rᵀ)⁺`` minimises
+    ``‖k(S, S) − C X Rᵀ‖``. With thin SVDs ``C = Q₁ Σ₁ V₁ᵀ`` and ``R = Q₂ Σ₂ V₂ᵀ`` the small matrix
+    ``Q₁ᵀ k(S, S) Q₂`` is cut to the rank. For a positive definite kernel this core hardly differs
+    from K_ZZ⁻¹. For an indefinite kernel K_ZZ may be nearly singular although K is not; this core
+    does not invert K_ZZ.
 
-    Directions of C that are far below those that the rank needs hold little of k(S, S), but the
-    map divides by their singular values, and a new row that has a larger share of them than S
-    explodes. They are dropped: see `_range`.
+    Directions of C with small singular values contribute little to k(S, S), but the map divides by
+    these singular values: a new row with a larger share of such a direction explodes. `_range`
+    drops these directions.
 
     Parameters
     ----------
     source : Source
+        The training objects.
     landmarks : ndarray of int
+        Indices of the landmarks Z.
     sample : ndarray of int
-        Its first rows are the landmarks.
+        Indices of the sample S; the first ones are the landmarks.
     rank : int
+        Rank of the core.
     tol : float
         Relative cut of singular values.
     """
@@ -115,7 +119,10 @@ def sketched_core(
 def _positive_root(
     M: NDArray, tol: float
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
-    """``M = L Lᵀ`` and the eigenvalues, if M is safely positive definite: vectors cost more."""
+    """Return L with ``M = L Lᵀ`` and the eigenvalues of M; None if M is not clearly definite.
+
+    The Cholesky factor is cheaper than the eigenvectors.
+    """
     with blas_threads_for(M):
         L, failed = dpotrf((M + M.T) / 2, lower=1, clean=1)
         if failed:
@@ -125,10 +132,10 @@ def _positive_root(
 
 
 def _range(C: NDArray, rank: int, tol: float) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Orthonormal Q and B with ``C B = Q``: the range of C, small singular values dropped.
+    """Return an orthonormal basis Q of the range of C, and B with ``C B = Q``.
 
-    Singular values are kept above ``max(tol · σ₁, SPARE · σ_rank)``. With as many components as
-    landmarks there are no directions to spare, and only `tol` cuts.
+    Singular values up to ``max(tol · σ₁, SPARE · σ_rank)`` are dropped. If the rank equals the
+    number of landmarks, no direction can be spared and the cut is ``tol · σ₁``.
     """
     m = C.shape[1]
     spare = rank < m
@@ -147,7 +154,7 @@ def _range(C: NDArray, rank: int, tol: float) -> tuple[NDArray[np.floating], NDA
 def _well_conditioned(
     C: NDArray, tol: float
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
-    """The same from ``C = Q R``, which is enough where no singular value is small; else None."""
+    """Return Q and B of `_range` from ``C = Q R``; None if a singular value is small."""
     if len(C) >= 2 * C.shape[1] and (found := _by_cholesky(C)) is not None:
         return found
     Q, R = np.linalg.qr(C)
@@ -157,10 +164,11 @@ def _well_conditioned(
 
 
 def _by_cholesky(C: NDArray) -> tuple[NDArray[np.floating], NDArray[np.floating]] | None:
-    """The same from ``CᵀC = RᵀR``, at a third of the cost, or None if C is not good enough.
+    """Return Q and B of `_range` from ``CᵀC = RᵀR``, at a third of the cost.
 
-    Q is orthonormal to 1e-9 or better: enough for a fit on many more rows than landmarks, not for
-    the exact reproduction of K when all rows are landmarks.
+    Q is orthonormal to 1e-9 or better. This is enough for a fit on many more rows than landmarks,
+    but not to reproduce K exactly when all rows are landmarks. Return None if C is too
+    ill-conditioned.
     """
     R, failed = dpotrf(C.T @ C, clean=1)
     if failed or dtrcon(R, norm="1", uplo="U")[0] < SQUARE_RESOLUTION:

@@ -52,14 +52,15 @@ class RandomFourier(RandomMap):
         How the parts of the measure share the frequencies: by their variance on the data, or
         equally as in the papers.
     weights : {"measure", "calibrated"}, default="measure"
-        "measure" takes the weights of the measure, which are unbiased. "calibrated" fits the weights
-        to the kernel on up to 1000 rows: they depend on the data and are not unbiased, but the
-        error is 2-10 times smaller. A calibrated weight may change its sign, so the approximation
-        of a positive definite kernel may be indefinite.
+        "measure" takes the weights of the measure, which are unbiased. "calibrated" fits the
+        weights to the kernel on up to 1000 rows: they depend on the data and are not unbiased, but
+        the error is 2-10 times smaller. A calibrated weight may change its sign, so the
+        approximation of a positive definite kernel may be indefinite.
     measure : krein.measures.Measure, default=None
         Measure to draw from, if no kernel is given.
     diameter : "auto" or float, default="auto"
-        The diameter of the data for kernels whose measure depends on it; "auto" estimates it.
+        Diameter of the data. It matters only for kernels whose measure depends on the range of the
+        data. "auto" estimates it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws.
 
@@ -184,9 +185,7 @@ class RandomFourier(RandomMap):
     def _resolved_kernel(self) -> Kernel:
         if self.measure is not None:
             if self.kernel is not None:
-                raise ValueError(
-                    "RandomFourier takes kernel or measure, not both: leave one of them None."
-                )
+                raise ValueError("Pass kernel or measure, not both: set one of them to None.")
             return FromMeasure(self.measure)
         return Gaussian() if self.kernel is None else self.kernel
 
