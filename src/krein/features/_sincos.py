@@ -18,8 +18,8 @@ Array = np.ndarray
 # x = k π/2 + r with |r| <= π/4. Adding 1.5 * 2**52 rounds x * 2/π to the integer k and leaves k in
 # the low bits of the sum. π/2 is split into three parts. The product of k and the first two parts
 # is exact up to the bound (33 bits and k < 2**20 in double precision, 11 bits and k < 2**13 in
-# single). The rounding error of the second subtraction is carried into the third. The polynomials are those
-# of fdlibm and Cephes.
+# single). The rounding error of the second subtraction is carried into the third. The polynomials
+# are those of fdlibm and Cephes.
 #
 # Every single-precision constant is a float32: one Python float would promote the whole loop.
 

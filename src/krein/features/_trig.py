@@ -26,8 +26,8 @@ Array = np.ndarray
 
 # A tile of projections (rows x columns) must stay in the second-level cache: 256 x 256 doubles take
 # 512 kB. With fewer rows BLAS would pack the frequencies too often; short inputs accept this so
-# that every thread gets a block. The sizes depend on the shape of the input and never on the number of
-# threads, so that the number of threads does not change the result.
+# that every thread gets a block. The sizes depend on the shape of the input and never on the number
+# of threads, so that the number of threads does not change the result.
 ROWS, SHORT_ROWS, COLUMNS = 256, 64, 256
 SHORT = 8 * ROWS
 

@@ -119,8 +119,8 @@ class Range:
         warnings.warn(
             f"Rows of X lie up to {distance:.4g} apart from each other or from the training rows, "
             f"but {owner} represents the kernel only up to the distance {self.diameter:.4g}: "
-            f"beyond it the error reaches {100 * error:.3g} % of the largest kernel value. Fit on rows "
-            "that cover the range, or pass a larger diameter.",
+            f"beyond it the map is off by {100 * error:.3g} % of the largest kernel value. Fit on "
+            "rows that cover the range, or pass a larger diameter.",
             UserWarning,
             stacklevel=5,
         )
