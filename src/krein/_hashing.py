@@ -22,11 +22,8 @@ from ._compile import compiled
 
 Hashes = NDArray[np.uint64]
 
-_GOLDEN, _MIX1, _MIX2 = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 # Number of refinement rounds that distinguish the rows of a matrix by their values against all

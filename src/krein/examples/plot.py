@@ -10,6 +10,8 @@ import numpy as np
 from ..plots import GREY, NEGATIVE, POSITIVE, pyplot
 from .results import Quickstart, Study
 
+# What the two notes of a panel have in common.
+NOTE: dict[str, Any] = {"xy": (0, 1), "textcoords": "offset points", "color": GREY}
 # Name, marker, colour and attribute of each line of the plot.
 QUICKSTART_LINES = (
     ("krein", "o", POSITIVE, "krein"),
@@ -36,8 +38,7 @@ def plot_quickstart(result: Quickstart) -> Any:
     )
     figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
     figure.suptitle(
-        f"How far are the features from the kernel? Digits, {result.n_test} test rows",
-        fontsize=12,
+        f"How far are the features from the kernel? Digits, {result.n_test} test rows", fontsize=12
     )
     figure.supxlabel("width (number of features)", fontsize=10)
     for ax, study in zip(axes[0], result.studies, strict=True):
@@ -50,12 +51,7 @@ def plot_quickstart(result: Quickstart) -> Any:
         _label_lines(ax, study)
     first.annotate(
         "above: worse than a matrix of zeros",
-        (0, 1),
-        xycoords=("axes fraction", "data"),
-        xytext=(6, 4),
-        textcoords="offset points",
-        color=GREY,
-        fontsize=8,
+        **NOTE | {"xycoords": ("axes fraction", "data"), "xytext": (6, 4), "fontsize": 8},
     )
     return figure
 
@@ -107,12 +103,7 @@ def _draw_study(ax: Any, study: Study) -> None:
     ax.set_title(study.name, loc="left", fontsize=11, fontweight="bold", pad=20)
     ax.annotate(
         f"{study.verdict} · {study.method}",
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 7),
-        textcoords="offset points",
-        color=GREY,
-        fontsize=9,
+        **NOTE | {"xycoords": "axes fraction", "xytext": (0, 7), "fontsize": 9},
     )
 
 

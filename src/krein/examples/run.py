@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from .._validation import as_generator
 from ..diagnostics import approximation_error, diagnose
-from ..features import FeatureMap, RandomFourier, RandomGegenbauer
+from ..features import RandomFourier, RandomGegenbauer
 from ..kernels import DeltaGaussian, Gaussian, Kernel, Sigmoid
 from .data import Split, digits, seed
 from .results import Comparison, Quickstart, Score, Study
@@ -57,39 +57,24 @@ def run(
         The results.
     """
     n_train, n_test = (QUICK_TRAIN, QUICK_TEST) if quick else (N_TRAIN, N_TEST)
-    chosen = _check_widths(
-        (QUICK_WIDTHS if quick else WIDTHS) if widths is None else widths, n_train
-    )
+    defaults = QUICK_WIDTHS if quick else WIDTHS
+    chosen = _check_widths(defaults if widths is None else widths, n_train)
     rng = as_generator(random_state)
+    studies = []
     # The matrices are small, so BLAS threads would mostly wait for each other.
     with threadpool_limits(1, "blas"):
-        return _run(chosen, n_train, n_test, rng, progress or _silent)
-
-
-def _silent(_: str) -> None:
-    """Show no progress."""
-
-
-def _run(
-    widths: tuple[int, ...],
-    n_train: int,
-    n_test: int,
-    rng: np.random.Generator,
-    progress: Callable[[str], None],
-) -> Quickstart:
-    split = digits(n_train, n_test, rng)
-    sigma = float(np.median(euclidean_distances(split.train)))
-    kernels: list[Kernel] = [
-        Gaussian(sigma),
-        DeltaGaussian(sigma, 10 * sigma),
-        Sigmoid(gamma=1.0, coef0=-1.0),
-    ]
-    studies = []
-    for kernel in kernels:
-        progress(f"{type(kernel).__name__}: diagnosing, then widths {listed(widths)}")
-        rows = split.on_sphere() if kernel.traits.unit_rows else split
-        studies.append(_study(kernel, rows, widths, rng))
+        split = digits(n_train, n_test, rng)
+        for kernel in _kernels(float(np.median(euclidean_distances(split.train)))):
+            if progress is not None:
+                progress(f"{type(kernel).__name__}: diagnosing, then widths {listed(chosen)}")
+            rows = split.on_sphere() if kernel.traits.unit_rows else split
+            studies.append(_study(kernel, rows, chosen, rng))
     return Quickstart(tuple(studies), n_train, n_test)
+
+
+def _kernels(sigma: float) -> list[Kernel]:
+    """Return a positive definite kernel and two indefinite ones."""
+    return [Gaussian(sigma), DeltaGaussian(sigma, 10 * sigma), Sigmoid(gamma=1.0, coef0=-1.0)]
 
 
 def _check_widths(widths: Sequence[int], most: int) -> tuple[int, ...]:
@@ -107,12 +92,9 @@ def _study(
     K = kernel(split.test)
     values, vectors = np.linalg.eigh(K)
     flipped = (vectors * np.abs(values)) @ vectors.T
-    comparisons = tuple(
-        _compare(kernel, split, width, diagnosis.suggested_method, K, flipped, rng)
-        for width in widths
-    )
-    name = type(kernel).__name__
-    return Study(name, split.data, diagnosis, diagnosis.suggested_method, comparisons)
+    method = diagnosis.suggested_method
+    rows = tuple(_compare(kernel, split, width, method, K, flipped, rng) for width in widths)
+    return Study(type(kernel).__name__, split.data, diagnosis, method, rows)
 
 
 def _compare(
@@ -124,11 +106,10 @@ def _compare(
     flipped: NDArray,
     rng: np.random.Generator,
 ) -> Comparison:
-    features = _krein_features(kernel, width, method, rng).fit(split.train)
-    krein = Score(
-        approximation_error(features, split.test),
-        split.accuracy(features.transform(split.train), features.transform(split.test)),
-    )
+    chosen = RandomGegenbauer if method == "RandomGegenbauer" else RandomFourier
+    features = chosen(kernel, width, random_state=rng).fit(split.train)
+    train, test = features.transform(split.train), features.transform(split.test)
+    krein = Score(approximation_error(features, split.test), split.accuracy(train, test))
     rbf_sampler = None
     if isinstance(kernel, Gaussian):
         gamma = 1 / (2 * kernel.sigma**2)
@@ -139,14 +120,6 @@ def _compare(
     train, test = _nystroem(kernel, split, width, rng)
     nystroem = Score(_distance(test, K, K), split.accuracy(train, test))
     return Comparison(width, krein, rbf_sampler, nystroem, _distance(test, flipped, K))
-
-
-def _krein_features(
-    kernel: Kernel, width: int, method: str, rng: np.random.Generator
-) -> FeatureMap:
-    if method == "RandomGegenbauer":
-        return RandomGegenbauer(kernel, width, random_state=rng)
-    return RandomFourier(kernel, width, random_state=rng)
 
 
 def _nystroem(

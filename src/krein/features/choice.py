@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..kernels.base import _len
 from .landmarks import RULES, LandmarkRule
@@ -86,7 +87,5 @@ def _join(first: Any, second: Any) -> Any:
     if not hasattr(first, "shape"):
         return [*first, *second]
     if hasattr(first, "tocsr") or hasattr(second, "tocsr"):
-        from scipy import sparse
-
         return sparse.vstack([first, second]).tocsr()
     return np.concatenate([first, second])

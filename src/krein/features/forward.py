@@ -80,10 +80,7 @@ def as_columns(y: Any, n: int) -> Array:
             if not numbers or len(classes) <= MOST_CLASSES:
                 return np.eye(len(classes))[codes.ravel()]
         columns = y.astype(float).reshape(n, -1)
-    except (
-        TypeError,
-        ValueError,
-    ) as error:  # mixed types cannot be sorted
+    except (TypeError, ValueError) as error:  # mixed types cannot be sorted
         kinds = sorted({type(target).__name__ for target in np.ravel(y)})
         raise ValueError(
             f"y must be labels of one type or numbers, got {' and '.join(kinds)}: make them all "

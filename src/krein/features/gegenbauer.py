@@ -15,6 +15,7 @@ from .._validation import check_unit_rows
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
 from ..kernels._distances import norms, tamed_rows
+from ..kernels.base import Profile
 from ..measures import zonal
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
@@ -128,13 +129,8 @@ class RandomGegenbauer(RandomMap):
         measured, exact = self.measure_.kernel, self.kernel_.zonal_profile
         assert exact is not None  # a kernel without profile has no measure
         reach = farthest_on_sphere(self.kernel_)
-        self._range = Range.of(
-            extent,
-            min(diameter, reach),
-            reach,
-            lambda z: measured(1 - z**2 / 2),
-            lambda z: exact(1 - z**2 / 2),
-        )
+        both = _of_distance(measured), _of_distance(exact)
+        self._range = Range.of(extent, min(diameter, reach), reach, *both)
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
 
@@ -150,17 +146,13 @@ class RandomGegenbauer(RandomMap):
         self._has_linear = bool(linear) and exact_degrees == EXACT_DEGREES
         exact = [constant] * self._has_constant + [linear] * (dim * self._has_linear)
         rows = sample_rows(X, MAX_ROWS, rng)
+        n_random, shares = self.n_components - len(exact), self.allocation
         atoms = self.measure_.atoms(
-            self.n_components - len(exact),
-            self.sampler,
-            rng,
-            allocation=self.allocation,
-            X=rows,
-            lowest_degree=exact_degrees,
+            n_random, self.sampler, rng, allocation=shares, X=rows, lowest_degree=exact_degrees
         )
         self.directions_, self.degrees_ = atoms.frequencies, atoms.degrees
         # The width is promised, so spare columns of a kernel of degrees 0 and 1 are zero.
-        spare = np.zeros(self.n_components - len(exact) - len(atoms))
+        spare = np.zeros(n_random - len(atoms))
         weights = np.concatenate([exact, atoms.weights, spare])
         self._set_weights(
             self._calibrated(weights, rows) if self.weights == "calibrated" else weights
@@ -225,6 +217,11 @@ class RandomGegenbauer(RandomMap):
             self._check_range(block)
             np.multiply(self._columns(block), amplitudes, out=out[rows])
         return out
+
+
+def _of_distance(profile: Profile) -> Profile:
+    """Turn a function of ⟨x, y⟩ into a function of the distance of unit rows."""
+    return lambda z: profile(1 - z**2 / 2)
 
 
 def _scale(X: Any, sizes: NDArray) -> Any:

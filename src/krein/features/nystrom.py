@@ -21,7 +21,7 @@ from ..kernels.base import _len
 from ..kernels.errors import BadPairError
 from ..kernels.values import check_values
 from .base import FeatureMap
-from .choice import Choice, choose_landmarks
+from .choice import choose_landmarks
 from .cores import fit_core
 from .explosions import check_held_out, check_new
 from .landmarks import RULES, LandmarkRule, extended, sample_size
@@ -234,7 +234,6 @@ class Nystrom(FeatureMap):
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.__dict__.pop("form_", None)  # left over from a fit with a symmetric kernel
         source = Source(self.kernel_, X, self.n_jobs, y)
-        wanted = self._wanted()
         everything = isinstance(self.landmarks, str) and self.landmarks == "all"
         if len(source) < (self.n_landmarks or self.n_components) and not everything:
             warnings.warn(
@@ -245,7 +244,7 @@ class Nystrom(FeatureMap):
                 stacklevel=4,
             )
         key = as_key(rng)
-        source, indices, inside = self._choose(source, wanted, key)
+        source, indices, inside = choose_landmarks(self.landmarks, source, self._wanted(), key)
         sample = self._sample(source, indices, key)
         core = self._fit_core(source, indices, sample).triangular()
         if not len(core.values):
@@ -265,9 +264,6 @@ class Nystrom(FeatureMap):
     def _wanted(self) -> int:
         """Return the number of landmarks to choose."""
         return self.n_landmarks or self.n_components + min(2 * self.n_components, MOST_SPARE)
-
-    def _choose(self, source: Source, wanted: int, key: int) -> Choice:
-        return choose_landmarks(self.landmarks, source, wanted, key)
 
     def _sample(self, source: Source, indices: NDArray[np.intp], key: int) -> NDArray[np.intp]:
         """Return the rows on which the core is fitted; the landmarks come first."""

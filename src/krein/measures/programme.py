@@ -59,11 +59,7 @@ def polish(basis: NDArray, target: NDArray, coefficients: NDArray) -> NDArray[np
 
 
 def sweep(
-    basis: NDArray,
-    target: NDArray,
-    costs: NDArray,
-    spread: Callable[[NDArray], float],
-    cause: str,
+    basis: NDArray, target: NDArray, costs: NDArray, spread: Callable[[NDArray], float], cause: str
 ) -> NDArray[np.floating]:
     """Solve the programme for a sequence of ε and return the solution of least predicted error.
 

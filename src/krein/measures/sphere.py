@@ -288,19 +288,16 @@ class GegenbauerMeasure(ByValue):
             if not count:
                 continue
             drawn = points.points(count, self.dim, generator)
-            weight = np.full(
-                count, self.coefficients[degree] * harmonics(self.dim, degree) * factor
-            )
+            mass = self.coefficients[degree] * harmonics(self.dim, degree)
+            weight = np.full(count, mass * factor)
             if center is not None and center.any():
-                drawn, ratio = Aim(self.dim, degree, _unit(center[None])[0]).directions(
-                    drawn, generator
-                )
+                aim = Aim(self.dim, degree, _unit(center[None])[0])
+                drawn, ratio = aim.directions(drawn, generator)
                 weight *= ratio
             directions.append(_unit(drawn))
             weights.append(weight)
-        return ZonalAtoms(
-            np.concatenate(directions), np.concatenate(weights), np.repeat(degrees, counts)
-        )
+        drawn_degrees = np.repeat(degrees, counts)
+        return ZonalAtoms(np.concatenate(directions), np.concatenate(weights), drawn_degrees)
 
 
 def _unit(points: NDArray) -> NDArray[np.floating]:
