@@ -155,7 +155,7 @@ def test_dissimilarities_are_computed_once():
     [
         (None, X, r"KreinClassifier\(dissimilarity=True\) needs a kernel whose values are diss"),
         ("precomputed", Gaussian()(X), "zero diagonal.*use dissimilarity=False"),
-        (Gaussian(), X, "zero diagonal, but the kernel has 1: .*use dissimilarity=False"),
+        (Gaussian(), X, r"zero diagonal, but the kernel has 1\. .*use dissimilarity=False"),
         ("precomputed", np.diag(np.arange(60) == 7) + np.ones((60, 60)) * 0, r"X\[7, 7\] = 1"),
         ("precomputed", X @ X.T * (1 - np.eye(60)), "Negative values.*KreinClassifier"),
         ("precomputed", np.triu(np.ones((60, 60)), 1), "symmetric"),

@@ -268,7 +268,7 @@ def test_a_pairwise_callable_that_returns_vectors():
 
 
 def test_a_callable_that_returns_nan_words_or_complex_numbers():
-    with pytest.raises(ValueError, match=r"returned nan.*finite for every pair"):
+    with pytest.raises(ValueError, match=r"returned nan.*finite number for every pair"):
         Custom(lambda A, B: np.full((len(A), len(B)), np.nan))(X)
     with pytest.raises(ValueError, match="real numbers"):
         Custom(lambda A, B: np.full((len(A), len(B)), "a"))(X)

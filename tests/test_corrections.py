@@ -106,7 +106,7 @@ def test_symmetrize_pair_by_pair(how, rule, rng):
     ("arguments", "sentence"),
     [
         (([[0, 1], [2, 0]], "mean"), r"how to be \"average\", \"min\" or \"max\", got 'mean'"),
-        (([[0, 1, 2]],), r"square matrix .* got shape \(1, 3\)"),
+        (([[0, 1, 2]],), r"square matrix .* shape \(1, 3\)"),
         (([[0, 1, 2]], "min", [[0, 1, 2]]), r"reverse .* \(3, 1\), got \(1, 3\)"),
         (([[np.nan]],), "D contains NaN"),
     ],

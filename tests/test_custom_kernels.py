@@ -211,7 +211,7 @@ def test_compounds_check_the_values_of_their_functions(derive):
 @pytest.mark.parametrize("make", [Custom, Pairwise])
 def test_functions_refuse_what_is_not_a_function_or_not_a_sequence(make):
     name = make.__name__
-    refuse(lambda: make(3)(WORDS), f"{name} needs a function f, got 3", error=TypeError)
+    refuse(lambda: make(3)(WORDS), f"{name} needs f to be a function, got 3", error=TypeError)
     refuse(
         lambda: make(common_letters)(iter(WORDS)),
         f"{name} needs a sequence of objects, got list_iterator",
@@ -259,7 +259,7 @@ def test_precomputed_transposes_and_splits_in_blocks(rng, small_blocks):
 @pytest.mark.parametrize("kernel", [Precomputed(), 2 * Precomputed()], ids=["plain", "scaled"])
 def test_precomputed_refuses_a_matrix_that_is_not_square_or_not_symmetric(kernel, rng):
     A = rng.standard_normal((3, 3))
-    refuse(lambda: kernel(A), "not symmetric", "(K + K.T) / 2", "Precomputed(symmetric=False)")
+    refuse(lambda: kernel(A), "not symmetric", "(X + X.T) / 2", "Precomputed(symmetric=False)")
     refuse(lambda: kernel(A[:2]), "Precomputed needs a square matrix", "(2, 3)")
     refuse(lambda: kernel([[np.nan]]), "Input X contains NaN")
 

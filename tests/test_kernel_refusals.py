@@ -119,10 +119,10 @@ def test_a_vector_parameter_of_the_wrong_length_is_refused(make, argument):
 def test_weights_and_sigmas_of_different_lengths_are_refused():
     refuse(
         lambda: GaussianCombination([1.0, -1.0], [1.0])(X2),
-        "GaussianCombination needs as many finite weights as sigmas",
-        "got weights [1.0, -1.0] and sigmas [1.0]",
+        "GaussianCombination needs one finite weight per sigma",
+        "got weights=[1.0, -1.0] and sigmas=[1.0]",
     )
-    refuse(lambda: GaussianCombination([], [])(X2), "at least one", "got weights [] and sigmas []")
+    refuse(lambda: GaussianCombination([], [])(X2), "at least one", "got weights=[] and sigmas=[]")
     refuse(lambda: GaussianCombination([1.0], [-1.0])(X2), "sigmas", "above 0, got -1.0")
     refuse(lambda: GaussianCombination([1.0, np.nan], [1.0, 2.0])(X2), "weights", "nan")
 
@@ -159,8 +159,8 @@ def test_negative_products_are_refused_by_the_hellinger_kernel():
     refuse(
         lambda: Hellinger()([[1.0, -2.0]], [[0.0, 0.5]]),
         "Hellinger",
-        "a product is -1",
-        "non-negative columns",
+        "the smallest product is -1",
+        "columns ≥ 0",
     )
 
 

@@ -20,7 +20,7 @@ def test_the_first_bad_pair_is_named_in_the_whole(bad):
     values[1, 2] = bad
     with pytest.raises(BadPairError, match=rf"Gaussian\(\) returned {bad} for object 1 of X and"):
         check_values(Gaussian(), values)
-    with pytest.raises(BadPairError, match="for object 7 of X and object 9 of Y: a kernel must"):
+    with pytest.raises(BadPairError, match=r"for object 7 of X and object 9 of Y\. It must"):
         check_values(Gaussian(), values, [4, 7], range(7, 10))
 
 

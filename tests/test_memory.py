@@ -12,9 +12,9 @@ from rounding import assert_same_outputs
 from sklearn.base import clone
 
 from krein import KreinClassifier, KreinRegressor
-from krein.estimators._memory import Memory, Remembered
 from krein.kernels import DynamicTimeWarping, Hausdorff, Pairwise, Similarity
 from krein.kernels.custom import BadPairError
+from krein.kernels.memory import Memory, Remembered
 
 RNG = np.random.default_rng(0)
 WORDS = ["".join(RNG.choice(list("abc"), 5)) for _ in range(50)]

@@ -262,7 +262,7 @@ def test_strings_are_refused_where_numbers_are_needed(X):
 
 def test_numbers_are_refused_where_strings_are_needed(rng):
     pytest.importorskip("rapidfuzz")
-    with pytest.raises(TypeError, match="EditDistance needs a sequence of strings"):
+    with pytest.raises(TypeError, match="EditDistance needs X to be a sequence of strings"):
         Nystrom(-EditDistance(), 3).fit(rng.random((20, 2)))
 
 

@@ -255,7 +255,7 @@ REFUSED = {
     "NaN from a function": (
         DoubleCentering(metric=_hole),
         np.arange(5.0)[:, None],
-        r"got nan from metric for object 1 of X and training object 3",
+        r"metric of DoubleCentering returned nan for object 1 of X and object 3 of Y",
     ),
     "no pairs, metric": (DoubleCentering(), GOOD_D[:4], r"shape \(4, 6\).*choose a metric"),
     "no pairs, kernel": (KreinPCA(), GOOD_K[:, :4], r"shape \(6, 4\).*choose a kernel"),

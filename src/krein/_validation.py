@@ -19,69 +19,78 @@ from numpy.typing import NDArray
 UNIT_TOLERANCE = 1e-4
 
 
-def check_positive(owner: object, name: str, value: Any, also: str = "") -> float:
-    """Return `value` as a float if it is a finite number above zero, else raise.
+class ArgumentError(ValueError):
+    """An object refuses the value of one of its arguments.
 
-    `also` is appended to the requirement in the error message, for instance "or 'median'".
+    Parameters
+    ----------
+    owner : object or str
+        The object, or the name that the sentence gives to it.
+    argument : str
+        The name of the argument.
+    needed : str
+        What the value has to be.
+    value : object
+        The value.
+    """
+
+    def __init__(self, owner: object, argument: str, needed: str, value: object):
+        self.owner = owner if isinstance(owner, str) else type(owner).__name__
+        self.argument, self.needed, self.value = argument, needed, value
+        super().__init__(self.owner, argument, needed, value)
+
+    def __str__(self) -> str:
+        return f"{self.owner} needs {self.argument} to be {self.needed}, got {self.value!r}."
+
+
+def check_positive(owner: object, name: str, value: Any, also: str = "") -> float:
+    """Return `value` as a float if it is a finite number above zero, else raise an error.
+
+    `also` is what the error allows beside a number, for instance " or 'median'".
     """
     ok = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not ok or not np.isfinite(value) or value <= 0:
-        raise ValueError(
-            f"{type(owner).__name__} needs {name} to be a finite number above 0"
-            f"{f' {also}' if also else ''}, got {value!r}."
-        )
+        raise ArgumentError(owner, name, f"a finite number above 0{also}", value)
     return float(value)
 
 
 def check_finite(owner: object, name: str, value: Any) -> float:
-    """Return `value` as a float if it is a finite number, else raise."""
+    """Return `value` as a float if it is a finite number, else raise an error."""
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise ValueError(
-            f"{type(owner).__name__} needs {name} to be a finite number, got {value!r}."
-        )
+        raise ArgumentError(owner, name, "a finite number", value)
     return float(value)
 
 
 def check_degree(owner: object, value: Any) -> int:
-    """Return `value` as an int if it is a whole number of at least 0, else raise."""
+    """Return a degree as an int if it is a whole number of at least 0, else raise an error."""
     number = float(value) if isinstance(value, numbers.Real) else -1.0
     if not number.is_integer() or number < 0:
-        raise ValueError(
-            f"{type(owner).__name__} needs degree to be a whole number ≥ 0, got {value!r}."
-        )
+        raise ArgumentError(owner, "degree", "a whole number ≥ 0", value)
     return int(number)
 
 
 def check_n_jobs(owner: object, value: Any) -> int:
-    """Return a number of threads if it is a whole number ≥ 1, or -1 for all cores, else raise."""
+    """Return the number of threads if it is a whole number ≥ 1 or -1, else raise an error."""
     if not isinstance(value, numbers.Integral) or (value < 1 and value != -1):
-        raise ValueError(
-            f"{type(owner).__name__} needs n_jobs to be a whole number ≥ 1, or -1 for all cores, "
-            f"got {value!r}."
-        )
+        raise ArgumentError(owner, "n_jobs", "a whole number ≥ 1, or -1 for all cores", value)
     return int(value)
 
 
 def check_choice(owner: object, name: str, value: Any, choices: tuple) -> Any:
     """Return `value` if it is one of `choices`, else raise an error that lists the choices."""
     if value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(
-            f"{type(owner).__name__} needs {name} to be one of {listed}, got {value!r}."
-        )
+        raise ArgumentError(owner, name, f"one of {', '.join(map(repr, choices))}", value)
     return value
 
 
 def check_vector(owner: object, name: str, value: Any, dim: int) -> NDArray[np.floating]:
-    """Return `value` as a finite vector of length `dim`; a scalar is repeated."""
+    """Return `value` as a finite vector of length `dim`; a number is repeated."""
     vector = np.asarray(value, dtype=float)
     if vector.ndim == 0:
         vector = np.full(dim, float(vector))
     if vector.shape != (dim,) or not np.all(np.isfinite(vector)):
-        raise ValueError(
-            f"{type(owner).__name__} needs {name} to be a finite number, or one number for "
-            f"each of the {dim} columns of X, got {value!r}."
-        )
+        needed = f"a finite number, or one number for each of the {dim} columns of X"
+        raise ArgumentError(owner, name, needed, value)
     return vector
 
 

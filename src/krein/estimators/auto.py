@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
@@ -25,14 +24,17 @@ from .._threads import blas_threads_for
 from .._validation import NestedParameters, all_or_nothing, as_generator, check_numeric_columns
 from ..features import Nystrom
 from ..kernels import Kernel
+from ..kernels.errors import BadPairError
+from ..kernels.memory import Memory, Remembered
+from ..kernels.values import check_values
 from ..proximity import DissimilarityToSimilarity
+from ..proximity.errors import BadProximityError
 from ..streaming import Block, InMemory, split
 from ..streaming.containers import as_rows, count
 from ._base import scaled_gaussian
 from ._candidates import Candidate, candidates, views
 from ._data import Data, Survey, map_rows, survey
 from ._files import Reading, ScoringStreams, is_stream
-from ._memory import Memory, Remembered
 from ._plan import FEW, Plan
 from ._progress import Progressing, with_callbacks
 from ._targets import decide
@@ -202,26 +204,21 @@ class _Auto(NestedParameters, Reading, Progressing, BaseEstimator):
                 "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
                 "is a Gaussian, a similarity."
             )
-        if isinstance(kernel, Kernel):
-            D = kernel(sample[:SAMPLED])
-        else:
-            # In the order of the caller, whom a sentence may tell where a bad value is.
-            assert data.columns is not None
-            counted = np.sort(data.columns)
-            D = data.rows_of(counted)[:, counted]
+        places = None  # of a sample, whose places mean nothing to the caller
         try:
-            if isinstance(kernel, str):
-                DissimilarityToSimilarity("double_centering").fit(D)  # which must be symmetric
-            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
-        except ValueError as error:
-            said = str(error).replace("DissimilarityToSimilarity", type(self).__name__)
-            said = said.replace("leave this step out", "use dissimilarity=False")
-            if isinstance(kernel, Kernel):  # the places are those of a sample
-                said = re.sub(r"X\[\d+, \d+\] =", "the kernel has", said)
+            if isinstance(kernel, Kernel):
+                D = check_values(kernel, kernel(sample[:SAMPLED]))
             else:
-                places = re.compile(r"X\[(\d+), (\d+)\]")
-                said = places.sub(lambda m: f"X[{counted[int(m[1])]}, {counted[int(m[2])]}]", said)
-            raise ValueError(said) from error
+                # In the order of the caller, whom a sentence may tell where a bad value is.
+                assert data.columns is not None
+                places = np.sort(data.columns)
+                D = data.rows_of(places)[:, places]
+                DissimilarityToSimilarity("double_centering").fit(D)  # needs a symmetric matrix
+            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
+        except BadPairError as bad:
+            raise bad.nowhere() from None
+        except BadProximityError as bad:
+            raise bad.within(type(self).__name__, places, "use dissimilarity=False") from None
 
     def _rows(self, X: Any, reset: bool) -> Any:
         """X validated, where it is a matrix; objects and streams as they are."""

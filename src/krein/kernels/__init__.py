@@ -1,4 +1,4 @@
-"""What k is: kernels of vectors and objects, definite or not, and their algebra."""
+"""Kernels of vectors and of objects, positive definite or not, and their algebra."""
 
 from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Transposed
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
@@ -13,15 +13,14 @@ from .dot import (
     Sigmoid,
 )
 from .errors import NoMeasureError, UnresolvedError
+from .l1 import TL1, Laplacian
 from .radial import (
-    TL1,
     Cauchy,
     DeltaGaussian,
     Epanechnikov,
     Gaussian,
     GaussianCombination,
     GeodesicGaussian,
-    Laplacian,
     Matern,
     Multiquadric,
     SphericalPolynomial,

@@ -1,4 +1,4 @@
-"""What ``+``, ``*``, ``.T`` and the parts of a kernel mean."""
+"""The operators ``+``, ``-``, ``*``, ``/`` and the parts of a kernel."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class Arithmetic:
-    """Kernels are added, multiplied, scaled and transposed; `krein.kernels.algebra` evaluates."""
+    """The arithmetic of kernels. The classes in `krein.kernels.algebra` evaluate its results."""
 
-    __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
+    __array_ufunc__ = None  # NumPy scalars and arrays call the methods of this class
 
     def __add__(self, other: Any) -> Kernel:
         from .algebra import Sum, as_kernel
@@ -49,7 +49,7 @@ class Arithmetic:
 
     @property
     def T(self) -> Kernel:
-        """The transposed kernel k(y, x)."""
+        """The transposed kernel, with the values k(y, x)."""
         from .algebra import Transposed, as_kernel
 
         kernel = as_kernel(self)
@@ -57,7 +57,7 @@ class Arithmetic:
 
     @property
     def symmetric_part(self) -> Kernel:
-        """(k + kᵀ)/2."""
+        """The symmetric part ``(k(x, y) + k(y, x))/2``."""
         from .algebra import SymmetricPart, as_kernel
 
         kernel = as_kernel(self)
@@ -65,7 +65,7 @@ class Arithmetic:
 
     @property
     def skew_part(self) -> Kernel:
-        """(k − kᵀ)/2."""
+        """The skew part ``(k(x, y) − k(y, x))/2``."""
         from .algebra import SkewPart, as_kernel
 
         kernel = as_kernel(self)

@@ -1,8 +1,8 @@
-"""Products and distances of rows, with all digits that there are and without overflow on the way.
+"""Products and distances of rows, accurate and without overflow in intermediate results.
 
-A squared distance is computed as a difference of squared norms. That loses digits where rows are
-far from the origin, so they are centred first; and it overflows or vanishes where entries are
-beyond 1e150 or below 1e-150, so such rows are multiplied by a power of two first.
+A squared distance is computed from squared norms and a product. The difference loses digits if the
+rows are far from the origin, so the rows are centred first. The squares overflow or underflow if
+entries are above 1e150 or below 1e-150, so the rows are multiplied by a power of two first.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-# Entries between these have squares, and sums of squares, far from both ends of floating point.
+# Entries between these bounds have squares, and sums of squares, that neither overflow nor
+# underflow.
 TAME = {np.dtype(np.float32): (1e-15, 1e15), np.dtype(np.float64): (1e-150, 1e150)}
-# Rows whose median is the centre: a point among the data that a few far rows do not move.
+# Number of rows whose median is the centre. A few rows far away do not move the median.
 N_CENTRAL = 9
 
 
@@ -25,7 +26,7 @@ N_CENTRAL = 9
 
 
 def largest(A: Any) -> float:
-    """The largest magnitude of the entries of a matrix, dense or sparse."""
+    """Return the largest magnitude of the entries of a dense or sparse matrix."""
     entries = A.data if sparse.issparse(A) else A
     if not entries.size:
         return 0.0
@@ -33,14 +34,17 @@ def largest(A: Any) -> float:
 
 
 def _row_sizes(A: Any) -> NDArray:
-    """The largest magnitude of the entries of each row."""
+    """Return the largest magnitude of the entries of each row."""
     if sparse.issparse(A):
         return np.ravel(abs(A).max(axis=1).toarray())
     return np.maximum(A.max(axis=1), -A.min(axis=1))
 
 
 def tamed_rows(A: Any) -> tuple[Any, NDArray[np.intp]]:
-    """Rows divided by powers of two, of exponent 0 unless squares need another, and exponents."""
+    """Return the rows divided by powers of two, and the exponents of these powers.
+
+    The exponent is 0 unless the squares of the row overflow or underflow.
+    """
     none = np.zeros(A.shape[0], dtype=np.intp)
     low, high = TAME[A.dtype]
     if not A.shape[1]:
@@ -54,7 +58,7 @@ def tamed_rows(A: Any) -> tuple[Any, NDArray[np.intp]]:
 
 
 def _times(A: Any, exponents: NDArray) -> Any:
-    """Rows times ``2**exponents``."""
+    """Return the rows multiplied by ``2**exponents``."""
     if not sparse.issparse(A):
         return np.ldexp(A, exponents[:, None])
     A = A.copy()
@@ -63,7 +67,7 @@ def _times(A: Any, exponents: NDArray) -> Any:
 
 
 def enlarged(values: NDArray, exponents: Any) -> NDArray:
-    """Values times ``2**exponents``, infinite where that is beyond floating point."""
+    """Return the values multiplied by ``2**exponents``, infinite where the product overflows."""
     with np.errstate(over="ignore"):
         return np.ldexp(values, exponents) if np.any(exponents) else values
 
@@ -72,7 +76,7 @@ def enlarged(values: NDArray, exponents: Any) -> NDArray:
 
 
 def centred(X: Any, Y: Any) -> tuple[Any, Any]:
-    """Dense X and Y less a point among the rows of Y."""
+    """Return dense X and Y minus a point among the rows of Y; sparse data stay as they are."""
     if sparse.issparse(X) or sparse.issparse(Y):
         return X, Y
     center = np.median(Y[:: max(1, len(Y) // N_CENTRAL)][:N_CENTRAL], axis=0)
@@ -80,14 +84,14 @@ def centred(X: Any, Y: Any) -> tuple[Any, Any]:
 
 
 def distances(X: Any, Y: Any) -> NDArray:
-    """``‖x − y‖`` for all rows of X and Y."""
+    """Return ``‖x − y‖`` for all rows of X and Y."""
     low, high = TAME[min(X.dtype, Y.dtype)]
     size = max(largest(X), largest(Y))
     if size == 0 or low <= size <= high:
         return _plain(X, Y)
     if size < low:
         return _scaled(X, Y, size)
-    # Few rows are that large; the distances of the others are not computed in their unit.
+    # Only the large rows are scaled, because scaling would cost the others their digits.
     wild = [_row_sizes(A) > high for A in (X, Y)]
     out = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype))
     out[np.ix_(*(~w for w in wild))] = _plain(X[~wild[0]], Y[~wild[1]])
@@ -97,18 +101,18 @@ def distances(X: Any, Y: Any) -> NDArray:
 
 
 def _scaled(X: Any, Y: Any, size: float) -> NDArray:
-    """Distances in a unit of about `size`."""
+    """Return the distances, computed in a unit of about `size`."""
     return enlarged(_plain(*_divided(X, Y, size)), int(np.frexp(size)[1]))
 
 
 def _divided(X: Any, Y: Any, size: float) -> list[Any]:
-    """X and Y over the power of two next to `size`."""
+    """Return X and Y divided by the power of two next to `size`."""
     exponent = int(np.frexp(size)[1])
     return [_times(A, np.full(A.shape[0], -exponent)) for A in (X, Y)]
 
 
 def in_one_unit(X: Any, Y: Any) -> tuple[Any, Any]:
-    """X and Y, both divided by one number if their squares are beyond floating point."""
+    """Return X and Y, divided by one common number if their squares overflow or underflow."""
     low, high = TAME[min(X.dtype, Y.dtype)]
     size = max(largest(X), largest(Y))
     return (X, Y) if size == 0 or low <= size <= high else tuple(_divided(X, Y, size))
@@ -123,10 +127,11 @@ def _plain(X: Any, Y: Any) -> NDArray:
 
 
 def _split(X: Any, Y: Any) -> list[tuple[Any, Any]]:
-    """Columns that are mostly filled, as dense matrices, and the others.
+    """Return the columns of X and Y in two groups: the mostly filled ones as dense matrices.
 
-    A sparse matrix cannot be centred as a whole. Columns that are filled in more than half of the
-    rows can: as dense ones they need no more memory than they do as sparse ones.
+    A sparse matrix cannot be centred without becoming dense. Columns that are filled in more than
+    half of the rows become dense and can be centred; a dense matrix of these columns needs no more
+    memory than a sparse one.
     """
     if not (sparse.issparse(X) or sparse.issparse(Y)):
         return [(X, Y)]
@@ -148,12 +153,12 @@ def _dense(A: Any) -> NDArray:
 
 
 def city_distances(X: Any, Y: Any) -> NDArray:
-    """``‖x − y‖₁``; the caller's sparse matrices, which scikit-learn sorts, stay as they are."""
+    """Return ``‖x − y‖₁``. scikit-learn sorts sparse matrices in place, so it gets copies."""
     return manhattan_distances(_canonical(X), _canonical(Y))
 
 
 def _canonical(A: Any) -> Any:
-    """The matrix with sorted indices and without duplicate entries, a copy if it has neither."""
+    """Return the matrix, or a copy of it with sorted indices and without duplicate entries."""
     if not sparse.issparse(A) or A.has_canonical_format:
         return A
     A = A.copy()
@@ -162,7 +167,7 @@ def _canonical(A: Any) -> Any:
 
 
 def in_units(z: NDArray, width: float) -> NDArray:
-    """``z / width`` in the dtype of z, of which the width may be out of range."""
+    """Return ``z / width`` in the dtype of z, whose range the width may exceed."""
     z = np.asarray(z)
     with np.errstate(over="ignore"):
         if z.dtype == np.float32 and not 1e-30 < width < 1e30:
@@ -174,13 +179,13 @@ def in_units(z: NDArray, width: float) -> NDArray:
 
 
 def products(X: Any, Y: Any) -> NDArray:
-    """``⟨x, y⟩``, infinite where it is beyond floating point and never NaN."""
+    """Return ``⟨x, y⟩``, infinite where the product overflows, and never NaN."""
     (X, left), (Y, right) = tamed_rows(X), tamed_rows(Y)
     found = safe_sparse_dot(X, Y.T, dense_output=True)
     return enlarged(enlarged(found, left[:, None]), right)
 
 
 def norms(X: Any) -> NDArray:
-    """``‖x‖``, right also for rows whose squares are beyond floating point."""
+    """Return ``‖x‖``, also for rows whose squares overflow or underflow."""
     X, exponents = tamed_rows(X)
     return enlarged(row_norms(X), exponents)

@@ -1,8 +1,8 @@
-"""``exp(P − a − b)`` for a block of products, in one loop that vectorises.
+"""``exp(P − a − b)`` for a block of products P, in one loop that the compiler vectorises.
 
-The Gaussian kernel is ``exp(⟨x, y⟩/σ² − ‖x‖²/2σ² − ‖y‖²/2σ²)``: after the product, one walk over
-the block. NumPy's own exponential in double precision takes four to five times as long where it has
-no code for the processor's vectors.
+The Gaussian kernel is ``exp(⟨x, y⟩/σ² − ‖x‖²/2σ² − ‖y‖²/2σ²)``, so it needs one loop over the block
+of products. NumPy's exponential of float64 takes four to five times as long on a processor if NumPy
+has no code for the vector instructions of the processor.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from .._compile import compiled
 Array = np.ndarray
 
 # x = k ln 2 + r with |r| <= ln(2)/2. Adding 1.5 * 2**52 rounds x / ln 2 to the integer k and leaves
-# it in the low bits of the sum, from where it is added to the exponent of exp(r). ln 2 is split so
-# that k times its first part is exact. Taylor's polynomial of degree 13 is off by 4e-18 at most.
+# k in the low bits of the sum. These bits are added to the exponent of exp(r). ln 2 is split in two
+# numbers, so that k times the first one is exact. The error of Taylor's polynomial of degree 13 is
+# at most 4e-18.
 ROUND, SCALE = 1.5 * 2.0**52, 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-LOWEST = -708.0  # below, exp(x) is less than the smallest normal number: 0
+LOWEST = -708.0  # exp(x) of a smaller x is below the smallest normal number, and is set to 0
 HIGHEST = 709.0
 C2, C3, C4, C5, C6, C7 = 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040
 C8, C9, C10, C11 = 1 / 40320, 1 / 362880, 1 / 3628800, 1 / 39916800
@@ -31,7 +32,7 @@ SHIFT = np.int64(52)
 
 
 def _kernel(P: Array, a: Array, b: Array, highest: float) -> None:
-    """Write ``exp(min(P[i, j] − a[i] − b[j], highest))``, within 2 units in the last place."""
+    """Replace P by ``exp(min(P[i, j] − a[i] − b[j], highest))``, with an error of up to 2 ulp."""
     for i in range(P.shape[0]):
         for j in range(P.shape[1]):
             x = min(P[i, j] - a[i] - b[j], highest)
@@ -49,19 +50,20 @@ def _kernel(P: Array, a: Array, b: Array, highest: float) -> None:
 
 @functools.cache
 def _loop() -> Callable[..., Any] | None:
-    # "contract" allows fused multiply-adds and nothing that would optimise the rounding away.
+    # "contract" allows fused multiply-adds, but no optimisation that would remove the rounding.
     return compiled(_kernel, fastmath={"contract"})
 
 
 def exp_in_place(P: Array, a: Array | None = None, b: Array | None = None) -> Array:
-    """``exp(P)``, or ``exp(min(P − a[:, None] − b, 0))``, written over P.
+    """Replace P by ``exp(P)``, or by ``exp(min(P − a[:, None] − b, 0))``, and return P.
 
     Parameters
     ----------
     P : ndarray of shape (n, m)
     a : ndarray of shape (n,), default=None
     b : ndarray of shape (m,), default=None
-        Halves of squared norms: with them the exponent is at most 0 but for rounding.
+        Halves of squared norms. With both of them the exact exponent is at most 0, and rounding
+        errors above 0 are removed.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Sums, products, multiples and transposes of kernels."""
+"""Sums, products, multiples, transposes and parts of kernels."""
 
 from __future__ import annotations
 
@@ -15,12 +15,19 @@ from .traits import Traits
 
 
 class Constant(Kernel):
-    """``k(x, y) = value``. Its measure is a point mass at frequency 0.
+    """``k(x, y) = value``. The measure is a point mass at frequency 0.
 
     Parameters
     ----------
     value : float, default=1.0
-        The constant, of either sign.
+        The constant, positive or negative.
+
+    Examples
+    --------
+    >>> from krein.kernels import Constant
+    >>> Constant(-2.0)(["a", "b"])
+    array([[-2., -2.],
+           [-2., -2.]])
     """
 
     traits = Traits(has_closed_form=True)
@@ -29,7 +36,7 @@ class Constant(Kernel):
         self.value = value
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
-        return X  # a constant takes anything that has a length
+        return X  # a constant takes all data that have a length
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return np.full((_len(X), _len(Y)), check_finite(self, "value", self.value))
@@ -46,7 +53,7 @@ class Constant(Kernel):
 
 
 class _Pair(Kernel):
-    """Two kernels joined by an operation on their values."""
+    """Two kernels whose values are joined by an operation."""
 
     def __init__(self, left: Kernel, right: Kernel):
         self.left = left
@@ -84,21 +91,36 @@ class _Pair(Kernel):
 
     @property
     def radial_profile(self) -> Profile | None:
-        left, right = self.left.radial_profile, self.right.radial_profile
-        if left is None or right is None:
-            return None
-        return lambda z: self._join(left(z), right(z))
+        return self._joined(self.left.radial_profile, self.right.radial_profile)
 
     @property
     def zonal_profile(self) -> Profile | None:
-        left, right = self.left.zonal_profile, self.right.zonal_profile
+        return self._joined(self.left.zonal_profile, self.right.zonal_profile)
+
+    def _joined(self, left: Profile | None, right: Profile | None) -> Profile | None:
         if left is None or right is None:
             return None
-        return lambda u: self._join(left(u), right(u))
+        return lambda values: self._join(left(values), right(values))
 
 
 class Sum(_Pair):
-    """``k(x, y) = left(x, y) + right(x, y)``; the measures add."""
+    """``k(x, y) = left(x, y) + right(x, y)``. The measure is the sum of both measures.
+
+    Parameters
+    ----------
+    left : Kernel
+        The first term.
+    right : Kernel
+        The second term.
+
+    Examples
+    --------
+    >>> from krein.kernels import Constant, Gaussian
+    >>> Gaussian() + 1
+    Sum(left=Gaussian(), right=Constant())
+    >>> (Gaussian() + 1)([[0.0]])
+    array([[2.]])
+    """
 
     @staticmethod
     def _join(left: Any, right: Any) -> Any:
@@ -110,13 +132,28 @@ class Sum(_Pair):
     def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         if self.traits.has_closed_form or self.radial_profile is not None:
             return super().measure(dim, diameter, **options)
-        # Neither a closed form nor a function of the distance: each side has its own measure.
+        # Without a closed form and a radial profile of the sum, each term has its own measure.
         left = self.left.measure(dim, diameter, **options)
         return left + self.right.measure(dim, diameter, **options)
 
 
 class Product(_Pair):
-    """``k(x, y) = left(x, y) · right(x, y)``; the measures convolve."""
+    """``k(x, y) = left(x, y) · right(x, y)``. The measure is the convolution of both measures.
+
+    Parameters
+    ----------
+    left : Kernel
+        The first factor.
+    right : Kernel
+        The second factor.
+
+    Examples
+    --------
+    >>> from krein.kernels import Gaussian, Polynomial
+    >>> kernel = Gaussian() * Polynomial()
+    >>> kernel([[1.0]])
+    array([[4.]])
+    """
 
     @staticmethod
     def _join(left: Any, right: Any) -> Any:
@@ -127,7 +164,7 @@ class Product(_Pair):
 
 
 class _Wrapper(Kernel):
-    """A kernel derived from one other kernel."""
+    """A kernel that is made of one other kernel."""
 
     kernel: Kernel
 
@@ -146,9 +183,22 @@ class _Wrapper(Kernel):
 
 
 class Scaled(_Wrapper):
-    """``k(x, y) = factor · kernel(x, y)``, of either sign; the measure is that of `kernel`, scaled.
+    """``k(x, y) = factor · kernel(x, y)``. The measure is `factor` times the measure of `kernel`.
 
-    ``1.0 * kernel`` does and refuses whatever `kernel` does and refuses.
+    ``1.0 * kernel`` behaves as `kernel` in every method.
+
+    Parameters
+    ----------
+    factor : float
+        The factor, positive or negative.
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Gaussian
+    >>> (-2 * Gaussian())([[0.0]])
+    array([[-2.]])
     """
 
     def __init__(self, factor: float, kernel: Kernel):
@@ -166,7 +216,7 @@ class Scaled(_Wrapper):
         return self._by * self.kernel._rows(X, rows, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return check_finite(self, "factor", self.factor) * self.kernel._where(X, Y, wanted)
+        return self._by * self.kernel._where(X, Y, wanted)
 
     def _diagonal(self, X: Any) -> NDArray:
         return self._by * self.kernel._diagonal(X)
@@ -195,7 +245,7 @@ class Scaled(_Wrapper):
 
 
 class _Involution(_Wrapper):
-    """A kernel made of `kernel` and its transpose, whole blocks at a time."""
+    """A kernel made of `kernel` and its transpose."""
 
     def __init__(self, kernel: Kernel):
         self.kernel = kernel
@@ -231,14 +281,29 @@ class _Involution(_Wrapper):
 
 
 class Transposed(_Involution):
-    """``k(x, y) = kernel(y, x)``; the measure is conjugated."""
+    """``k(x, y) = kernel(y, x)``. The measure is the conjugate of the measure of `kernel`.
+
+    ``kernel.T`` returns this kernel if `kernel` is not symmetric.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Tversky
+    >>> kernel = Tversky()
+    >>> kernel([{1, 2}], [{1}]), kernel.T([{1, 2}], [{1}])
+    (array([[0.5]]), array([[1.]]))
+    """
 
     @property
     def T(self) -> Kernel:
         return self.kernel
 
-    # Only one of the two blocks is needed. It is copied, so that products with a block do not
-    # depend on who computed it: BLAS rounds rows and columns differently.
+    # The transpose needs one of the two blocks only. The block is copied to C order, because BLAS
+    # rounds products with rows and with columns differently.
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         turned = self.kernel(X) if Y is None else self.kernel(Y, X)
@@ -258,7 +323,21 @@ class Transposed(_Involution):
 
 
 class SymmetricPart(_Involution):
-    """``(kernel(x, y) + kernel(y, x))/2``."""
+    """The symmetric part ``k(x, y) = (kernel(x, y) + kernel(y, x))/2``.
+
+    ``kernel.symmetric_part`` returns this kernel if `kernel` is not symmetric.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Tversky
+    >>> Tversky().symmetric_part([{1, 2}], [{1}])
+    array([[0.75]])
+    """
 
     @property
     def traits(self) -> Traits:
@@ -272,7 +351,21 @@ class SymmetricPart(_Involution):
 
 
 class SkewPart(_Involution):
-    """``(kernel(x, y) − kernel(y, x))/2``; zero for a symmetric kernel."""
+    """The skew part ``k(x, y) = (kernel(x, y) − kernel(y, x))/2``, zero if `kernel` is symmetric.
+
+    ``kernel.skew_part`` returns this kernel if `kernel` is not symmetric.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import Tversky
+    >>> Tversky().skew_part([{1, 2}], [{1}])
+    array([[-0.25]])
+    """
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return (straight - turned) / 2
@@ -282,9 +375,9 @@ class SkewPart(_Involution):
 
 
 def as_kernel(value: Any) -> Kernel:
-    """Return `value` if it is a kernel, a `Constant` if it is a number."""
+    """Return `value` if it is a kernel, or a `Constant` if it is a number."""
     if isinstance(value, Kernel):
         return value
     if isinstance(value, numbers.Real):
         return Constant(float(value))
-    raise TypeError(f"A kernel is combined with kernels and numbers, not {type(value).__name__}.")
+    raise TypeError(f"A kernel takes kernels and numbers as operands, not {type(value).__name__}.")

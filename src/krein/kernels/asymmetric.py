@@ -1,4 +1,4 @@
-"""The asymmetric paper's kernels: Gaussians that know which of x and y comes first."""
+"""The asymmetric Gaussian kernels of the asymmetric paper: k(x, y) differs from k(y, x)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from .traits import Traits
 
 
 def _growth(sigma: float, beta: NDArray) -> float:
-    """``e^{σ²‖β‖²/2}``; infinite beyond what floating point holds, which the measure refuses."""
+    """Return ``e^{σ²‖β‖²/2}``, infinite if it overflows; the measure refuses an infinite mass."""
     with np.errstate(over="ignore"):
         return float(np.exp(np.square(sigma * np.linalg.norm(beta)) / 2))
 
 
 def _stretched(sigma: float, beta: NDArray) -> NDArray[np.floating]:
-    """``σ²β``."""
+    """Return ``σ²β``."""
     with np.errstate(over="ignore"):
         return sigma * (sigma * beta)
 
 
 class _Directed(Kernel):
-    """``exp(−‖Δ‖² / 2σ²)`` times a function of the projection v·Δ, Δ = x − y."""
+    """A kernel ``exp(−‖Δ‖² / 2σ²)`` times a function of v·Δ, where Δ = x − y."""
 
     traits = Traits(is_symmetric=False, has_closed_form=True)
     sigma: float
@@ -39,21 +39,22 @@ class _Directed(Kernel):
         return np.subtract.outer(X @ vector, Y @ vector)
 
     def _exponent(self, z: NDArray) -> NDArray:
-        """``−z² / 2σ²``."""
+        """Return ``−z² / 2σ²``."""
         with np.errstate(over="ignore"):
             return -0.5 * np.square(in_units(z, check_positive(self, "sigma", self.sigma)))
 
     def _slope(self, X: Any, Y: Any, beta: NDArray) -> NDArray:
-        """``β·Δ``, finite: where it is not, ‖Δ‖² is far beyond floating point and the kernel 0."""
+        """Return ``β·Δ``, with 0 for NaN: the squares ‖Δ‖² overflow there, and the kernel is 0."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.nan_to_num(self._projections(X, Y, beta), nan=0.0)
 
     def _along(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
+        """Return the normal law times the density ratio ``Σ_k terms[k] exp(i k direction·ω)``."""
         law = Normal(dim, 1 / check_positive(self, "sigma", self.sigma))
         if not np.all(np.isfinite(direction)):
             raise InfiniteMassError(
-                f"The measure of {self!r} has a mass beyond what floating point holds: use a "
-                "narrower kernel or krein.Nystrom."
+                f"The mass of the measure of {self!r} exceeds the largest float: use a narrower "
+                "kernel or krein.Nystrom."
             )
         if not np.any(direction):
             return Measure([Part(law, float(np.real(sum(terms.values()))))])
@@ -61,14 +62,21 @@ class _Directed(Kernel):
 
 
 class ShiftGaussian(_Directed):
-    """``exp(−‖x − y + r‖² / 2σ²)`` (asymmetric paper, eq. 9); k(x, x) = exp(−‖r‖²/2σ²).
+    """The shifted Gaussian ``exp(−‖x − y + r‖² / 2σ²)`` (asymmetric paper, eq. 9).
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Bandwidth.
+        Bandwidth σ.
     shift : float or array-like of shape (d,), default=0.1
-        The vector r; a number stands for all its coordinates.
+        The vector r. A number stands for a vector with that number in all coordinates.
+
+    Examples
+    --------
+    >>> from krein.kernels import ShiftGaussian
+    >>> ShiftGaussian(shift=1.0)([[0.0], [1.0]]).round(4)
+    array([[0.6065, 1.    ],
+           [0.1353, 0.6065]])
     """
 
     def __init__(self, sigma: float = 1.0, shift: ArrayLike = 0.1):
@@ -79,13 +87,13 @@ class ShiftGaussian(_Directed):
         r = check_vector(self, "shift", self.shift, X.shape[1])
         if not (sparse.issparse(X) or sparse.issparse(Y)):
             return np.exp(self._exponent(distances(X + r.astype(X.dtype), Y)))
-        # ‖Δ + r‖² = ‖Δ‖² + 2 r·Δ + ‖r‖², which leaves sparse rows sparse; all of it over σ².
+        # ‖Δ + r‖²/σ² = (‖Δ‖² + 2 r·Δ + ‖r‖²)/σ² keeps sparse rows sparse.
         sigma = check_positive(self, "sigma", self.sigma)
         with np.errstate(over="ignore", invalid="ignore"):
             square = np.square(in_units(distances(X, Y), sigma))
             square += 2 * in_units(self._projections(X, Y, r / sigma), sigma)
             square += np.square(norms(r[None]) / sigma)
-        # Infinite less infinite is where ‖Δ‖² is beyond floating point.
+        # NaN is infinity minus infinity, where ‖Δ‖² overflows.
         square = np.where(np.isnan(square), np.inf, np.maximum(square, 0))
         return np.exp(-0.5 * square)
 
@@ -98,7 +106,7 @@ class ShiftGaussian(_Directed):
 
 
 class _Tilted(_Directed):
-    """``exp(−‖Δ‖² / 2σ²)`` times a function of β·Δ that is 1 at Δ = 0."""
+    """A kernel ``exp(−‖Δ‖² / 2σ²)`` times a function of β·Δ that is 1 at Δ = 0."""
 
     def __init__(self, sigma: float = 1.0, beta: ArrayLike = 0.1):
         self.sigma = sigma
@@ -107,52 +115,70 @@ class _Tilted(_Directed):
     def _diagonal(self, X: Any) -> NDArray:
         return np.ones(_len(X))
 
+    def _terms(self, size: float) -> dict[int, complex]:
+        """Return the coefficients of the density ratio; size is ``e^{σ²‖β‖²/2}``."""
+        raise TypeError("Coefficients are needed.")
+
+    def _closed_form(self, dim: int) -> Measure:
+        sigma = check_positive(self, "sigma", self.sigma)
+        beta = check_vector(self, "beta", self.beta, dim)
+        return self._along(dim, _stretched(sigma, beta), self._terms(_growth(sigma, beta)))
+
 
 class SinhGaussian(_Tilted):
-    """``exp(−‖Δ‖² / 2σ²) (1 + sinh(β·Δ))``, Δ = x − y (asymmetric paper, eq. 10).
+    """The kernel ``exp(−‖Δ‖² / 2σ²) (1 + sinh(β·Δ))``, Δ = x − y (asymmetric paper, eq. 10).
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Bandwidth.
+        Bandwidth σ.
     beta : float or array-like of shape (d,), default=0.1
-        The vector β; a number stands for all its coordinates.
+        The vector β. A number stands for a vector with that number in all coordinates.
+
+    Examples
+    --------
+    >>> from krein.kernels import SinhGaussian
+    >>> SinhGaussian(beta=1.0)([[0.0], [1.0]]).round(4)
+    array([[ 1.    , -0.1063],
+           [ 1.3193,  1.    ]])
     """
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         beta = check_vector(self, "beta", self.beta, X.shape[1])
         exponent, slope = self._exponent(distances(X, Y)), self._slope(X, Y, beta)
-        # One exponent for each half of the sinh: e^{β·Δ} alone overflows where the kernel is 0.
+        # The Gaussian is multiplied into both exponentials of the sinh, because e^{β·Δ} alone
+        # overflows where the kernel is 0.
         return np.exp(exponent) + (np.exp(exponent + slope) - np.exp(exponent - slope)) / 2
 
-    def _closed_form(self, dim: int) -> Measure:
-        sigma = check_positive(self, "sigma", self.sigma)
-        beta = check_vector(self, "beta", self.beta, dim)
-        size = _growth(sigma, beta)
-        # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω), written in exponentials.
-        return self._along(dim, _stretched(sigma, beta), {0: 1.0, 1: -size / 2, -1: size / 2})
+    def _terms(self, size: float) -> dict[int, complex]:
+        # 1 − i e^{σ²‖β‖²/2} sin(σ²β·ω) as a sum of exponentials.
+        return {0: 1.0, 1: -size / 2, -1: size / 2}
 
 
 class CoshGaussian(_Tilted):
-    """``exp(−‖Δ‖² / 2σ²) exp(β·Δ)``, Δ = x − y (asymmetric paper, eq. 11).
+    """The kernel ``exp(−‖Δ‖² / 2σ²) exp(β·Δ)``, Δ = x − y (asymmetric paper, eq. 11).
 
-    Despite its name there is no cosh in it: it is ``e^{σ²‖β‖²/2}`` times the shift-Gaussian with
-    r = −σ²β.
+    The kernel is ``e^{σ²‖β‖²/2}`` times `ShiftGaussian` with r = −σ²β. The name is the paper's; the
+    formula contains no cosh.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Bandwidth.
+        Bandwidth σ.
     beta : float or array-like of shape (d,), default=0.1
-        The vector β; a number stands for all its coordinates.
+        The vector β. A number stands for a vector with that number in all coordinates.
+
+    Examples
+    --------
+    >>> from krein.kernels import CoshGaussian
+    >>> CoshGaussian(beta=1.0)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.2231],
+           [1.6487, 1.    ]])
     """
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         beta = check_vector(self, "beta", self.beta, X.shape[1])
         return np.exp(self._exponent(distances(X, Y)) + self._slope(X, Y, beta))
 
-    def _closed_form(self, dim: int) -> Measure:
-        sigma = check_positive(self, "sigma", self.sigma)
-        beta = check_vector(self, "beta", self.beta, dim)
-        size = _growth(sigma, beta)
-        return self._along(dim, _stretched(sigma, beta), {-1: size})
+    def _terms(self, size: float) -> dict[int, complex]:
+        return {-1: size}

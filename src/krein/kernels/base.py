@@ -1,7 +1,7 @@
-"""What a kernel is.
+"""The base class of all kernels.
 
-A kernel is an estimator-like object: it is cloned, printed, compared and grid-searched
-(``kernel__sigma``) through scikit-learn's parameter contract, and it is called on data.
+A kernel follows scikit-learn's parameter contract, so it can be cloned, printed, compared and
+grid-searched (``kernel__sigma``). Calling a kernel on data returns the kernel matrix.
 """
 
 from __future__ import annotations
@@ -27,22 +27,35 @@ from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
 
-# Of a matrix that is mirrored so many strips are computed, from the diagonal on.
+# Number of strips of rows in which the upper triangle of a symmetric matrix is computed.
 HALVES = 8
 
-NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which needs only kernel values."
+NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which only needs kernel values."
 
 
 class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
-    """A similarity k(x, y), symmetric or not, definite or not.
+    """A similarity k(x, y), symmetric or not, positive definite or not.
 
-    Subclasses define `_block` and, where the formula allows, `_diagonal`; kernels with a spectrum
-    define `measure`. See CONTRIBUTING for a ten-line example.
+    A subclass defines `_block`. It may also define `_diagonal`, if the formula has a short cut for
+    k(x, x), and `_closed_form`, if its spectral measure is known.
 
     Attributes
     ----------
     traits : Traits
-        What the kernel declares about itself: symmetry, domain, kind of data, cost.
+        What the kernel declares about itself: its symmetry, domain, kind of data and cost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.kernels import Kernel, Traits
+    >>> class Difference(Kernel):
+    ...     traits = Traits(is_symmetric=False)
+    ...
+    ...     def _block(self, X, Y):
+    ...         return X[:, :1] - Y[:, :1].T
+    >>> Difference()([[1.0], [3.0]])
+    array([[ 0., -2.],
+           [ 2.,  0.]])
     """
 
     @property
@@ -62,17 +75,17 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
 
     @abstractmethod
     def _block(self, X: Any, Y: Any) -> NDArray:
-        """k(x, y) for all rows of X and Y, shape (len(X), len(Y)); inputs are validated."""
+        """Return k(x, y) for all rows of the validated X and Y, shape (len(X), len(Y))."""
 
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        """k of some rows of X against Y."""
+        """Return k(x, y) for some rows of X and all rows of Y."""
         return self._block(X[rows], Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        """k(x_i, y_j) at least for the pairs that the mask marks, NaN where it is not computed.
+        """Return k(x_i, y_j) for at least the pairs that `wanted` marks, NaN for the others.
 
-        Kernels compute blocks, so rows that want about the same columns are computed together with
-        all the columns that one of them wants. `Pairwise` computes the marked pairs alone.
+        A kernel computes blocks. Rows with about the same number of wanted columns therefore form
+        one block, with every column that any of these rows wants.
 
         Parameters
         ----------
@@ -93,7 +106,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return out
 
     def _diagonal(self, X: Any) -> NDArray:
-        """k(x, x) for all rows of X."""
+        """Return k(x, x) for all rows of X."""
         return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(_len(X))])
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
@@ -101,7 +114,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
 
     def takes_matrix(self, X: Any) -> bool:
-        """Whether X is, for this kernel, a numeric matrix and not a collection of objects."""
+        """Return True if the kernel takes X as a numeric matrix, not as a list of objects."""
         return self.takes_vectors
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
@@ -118,23 +131,23 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return X, Y
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        """The kernel matrix k(X, Y), computed in row blocks.
+        """Return the kernel matrix k(X, Y), computed in blocks of rows.
 
         Parameters
         ----------
-        X : array-like or CSR matrix of shape (n, d), or a sequence of objects
-        Y : the same, default=None
+        X : array-like or CSR matrix of shape (n, d), or a sequence of n objects
+        Y : array-like or CSR matrix of shape (m, d), or a sequence of m objects, default=None
             None means X.
 
         Returns
         -------
         ndarray of shape (n, m)
-            float32 if both inputs are, else float64.
+            Its dtype is float32 if X and Y are float32, else float64.
 
         Raises
         ------
         UnresolvedError
-            If a parameter is to be taken from data and Y is given; see `resolved`.
+            If Y is given and a parameter depends on data; call `resolved` first.
         """
         kernel = self._settled(X, Y)
         if kernel is not self:
@@ -151,50 +164,51 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
                 out[rows.stop :, rows] = out[rows, rows.stop :].T
             else:
                 block = self._rows(left, rows, right)
-                with np.errstate(over="ignore"):  # of float32
+                with np.errstate(over="ignore"):  # float64 values may exceed float32
                     out[rows] = block
         if Y is None and n and self.traits.fills_diagonal:
-            # Distances computed from products are off by round-off at x = y; the diagonal is not.
-            with np.errstate(over="ignore"):  # of float32
+            # A block has round-off at x = y, where distances are computed from products.
+            with np.errstate(over="ignore"):
                 np.fill_diagonal(out, self._diagonal(left))
         return out
 
     def diag(self, X: Any) -> NDArray:
-        """k(x, x) for the rows of X, without the matrix."""
+        """Return k(x, x) for all rows of X without computing the kernel matrix."""
         if not self.is_resolved:
             raise UnresolvedError(self)
         X = self._check_data(X)
         with np.errstate(over="ignore"):
             return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
 
-    # --- parameters that wait for data ----------------------------------------------------------
+    # --- parameters that depend on data ---------------------------------------------------------
 
     @property
     def is_resolved(self) -> bool:
-        """Whether all parameters are known; False while one, such as a rate, waits for data."""
+        """True if no parameter depends on data, as ``gamma="median"`` of `Similarity` does."""
         return all(part.is_resolved for part in kernel_parameters(self).values())
 
     @property
     def is_pairwise(self) -> bool:
-        """Whether the data are a square matrix with one row and one column per object."""
+        """True if the data are a square matrix with one row and one column per object."""
         return any(part.is_pairwise for part in kernel_parameters(self).values())
 
     def resolved(self, X: Any) -> Kernel:
-        """The kernel with numbers in place of all parameters that are to be taken from data.
+        """Return a kernel in which every parameter that depends on data is a number.
 
-        ``Similarity(distance)`` has the rate ``gamma="median"``; in the kernel that `resolved`
-        returns it is one over the median distance of up to 100 objects of X, which are drawn by
-        their content. Sums, products, multiples, transposes and parts of kernels resolve the
-        kernels that they are made of. Whatever is fitted on X resolves its kernel on X.
+        ``Similarity(distance)`` has the parameter ``gamma="median"``. In the returned kernel gamma
+        is one over the median distance between up to 100 objects of X. Sums, products, multiples,
+        transposes and parts of kernels resolve the kernels that they are made of. Feature maps and
+        learners call `resolved` on their training data.
 
         Parameters
         ----------
-        X : the data, as in a call of the kernel
+        X : array-like, CSR matrix or sequence of objects
+            The training data.
 
         Returns
         -------
         Kernel
-            The kernel itself if no parameter waits for data.
+            The kernel itself if no parameter depends on data.
 
         Examples
         --------
@@ -205,14 +219,14 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return self if self.is_resolved else self._resolved(self._check_data(X))
 
     def _resolved(self, X: Any) -> Kernel:
-        """A copy in which each kernel among the parameters is resolved on X, which is validated."""
+        """Return a copy whose kernel parameters are resolved on the validated data X."""
         found = copy.copy(self)
         for name, part in kernel_parameters(self).items():
             setattr(found, name, part if part.is_resolved else part._resolved(X))
         return found
 
     def _settled(self, X: Any, Y: Any = None) -> Kernel:
-        """The kernel that a call evaluates: resolved on X where X is all data that there are."""
+        """Return the kernel that a call evaluates, resolved on X if Y is None."""
         if self.is_resolved or Y is None:
             return self.resolved(X)
         raise UnresolvedError(self)
@@ -221,12 +235,12 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
 
     @property
     def radial_profile(self) -> Profile | None:
-        """k as a function of z = ‖x − y‖, None if it is not one (`unit_rows`: on the sphere)."""
+        """k as a function of z = ‖x − y‖ (of unit rows if `traits.unit_rows`), or None."""
         return None
 
     @property
     def zonal_profile(self) -> Profile | None:
-        """k as a function of u = ⟨x, y⟩ for unit rows, None if it is not one."""
+        """k as a function of u = ⟨x, y⟩ of unit rows, or None if k is not a function of u."""
         radial = self.radial_profile
         if radial is None:
             return None
@@ -241,29 +255,29 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         jacobian: bool = True,
         n_atoms: int = 128,
     ) -> Measure:
-        """The spectral measure of the kernel in dimension `dim`.
+        """Return the spectral measure of the kernel in dimension `dim`.
 
         Parameters
         ----------
         dim : int
             Number of columns of the data.
         diameter : float, default=None
-            The data's diameter, beyond which the kernel need not be right. Kernels with a
-            closed form ignore it; kernels on the sphere take 2 for None.
+            Largest distance between rows. The measure represents the kernel up to this distance.
+            Kernels with a closed form ignore it. Kernels of unit rows take 2 for None.
         extension : {"domain", "zero"}, default="domain"
-            "domain" is the measure of least mass that is right up to `diameter`; "zero", the
-            papers' extension by zero, is a baseline.
+            "domain" returns the measure of least mass that represents the kernel up to `diameter`.
+            "zero" returns the papers' extension by zero, a baseline.
         jacobian : bool, default=True
-            With ``extension="zero"``: False repeats the paper's sampling without r^(d−1).
+            False omits the factor r^(d−1), as the paper does. Used with ``extension="zero"``.
         n_atoms : int, default=128
-            Frequencies that will be drawn: the accuracy of the programme is chosen for them.
+            Number of frequencies that will be drawn. More frequencies get a more accurate measure.
 
         Raises
         ------
         NoMeasureError
             If the kernel has no spectral measure.
         InfiniteMassError
-            If its mass is infinite.
+            If every measure of the kernel has infinite mass.
         """
         check_choice(self, "extension", extension, ("domain", "zero"))
         traits = self.traits
@@ -276,7 +290,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             if not traits.unit_rows:
                 raise ValueError(
                     f"{type(self).__name__}.measure needs diameter, the largest distance between "
-                    "rows: without it this kernel has no finite measure."
+                    "rows: the kernel has no finite measure for all distances."
                 )
             diameter = 2.0
         check_positive(self, "diameter", diameter)
@@ -284,25 +298,23 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             diameter = min(diameter, float(np.sqrt(2 - 2 * traits.lowest_product)))
         if extension == "domain" and traits.unit_rows and diameter >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
-                f"No measure of finite mass represents {self!r} in dimension {dim} once the data "
-                "reach the antipode ‖x − y‖ = 2: it is singular there. Use a Nyström "
-                "approximation, RandomGegenbauer, or data of a smaller range."
+                f"No measure of finite mass represents {self!r} in dimension {dim} up to the "
+                "antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström approximation "
+                "(krein.Nystrom), krein.RandomGegenbauer, or data of a smaller diameter."
             )
         if extension == "zero":
             return zero_extension(profile, dim, 2.0 if traits.unit_rows else diameter, jacobian)
         return domain_measure(profile, dim, diameter, n_atoms, self._infinite_cause(diameter))
 
     def _antipodal(self, dim: int) -> bool:
-        """Whether the kernel's singularity at ‖x − y‖ = 2 makes its mass infinite.
+        """Return True if the singularity at ‖x − y‖ = 2 makes the mass of the kernel infinite.
 
-        Near the antipode the kernel is ``(2 − z)^s``, so the radial density of any extension falls
-        like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2 (at equality its
-        integral grows like a logarithm only, and the programme decides).
+        Near the antipode the kernel behaves like ``(2 − z)^s``. The radial density of any extension
+        then decays like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2. At equality
+        the integral grows like a logarithm only, and the linear programme decides.
         """
-        return (
-            self.traits.antipodal_exponent is not None
-            and self.traits.antipodal_exponent < (dim - 1) / 2
-        )
+        exponent = self.traits.antipodal_exponent
+        return exponent is not None and exponent < (dim - 1) / 2
 
     def _closed_form(self, dim: int) -> Measure:
         raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
@@ -310,7 +322,17 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
     ) -> GegenbauerMeasure:
-        """The measure of the kernel on the unit sphere, right for products in [lowest, 1]."""
+        """Return the measure on the unit sphere that represents k for ⟨x, y⟩ in [lowest, 1].
+
+        Parameters
+        ----------
+        dim : int
+            Number of columns of the data.
+        lowest : float, default=-1.0
+            Smallest product ⟨x, y⟩ of the data.
+        n_atoms : int, default=128
+            Number of directions that will be drawn. More directions get a more accurate measure.
+        """
         profile = _quiet(self.zonal_profile)
         if profile is None:
             raise NoMeasureError(
@@ -318,7 +340,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
                 f"sphere. {NYSTROM_HINT}"
             )
         lowest = max(lowest, self.traits.lowest_product)
-        cause = f"{self!r} is singular or kinked on [{lowest:.3g}, 1]."
+        cause = f"{self!r} has a kink or a singularity on [{lowest:.3g}, 1]."
         return zonal_measure(profile, dim, lowest, n_atoms, cause)
 
     def _infinite_cause(self, diameter: float) -> str:
@@ -331,17 +353,17 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
-        # Parameters may change, the type does not; scikit-learn looks callables up in sets.
+        # scikit-learn looks callables up in sets. Parameters may change, but the type does not.
         return hash(type(self))
 
 
 def _quiet(profile: Profile | None) -> Profile | None:
-    """The profile, which may be infinite without a word: whoever takes its values looks at them."""
+    """Return the profile without warnings of overflow; its callers check the values themselves."""
     return None if profile is None else np.errstate(over="ignore")(profile)
 
 
 def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:
-    """The parameters of a kernel that are kernels themselves, by name."""
+    """Return the parameters of a kernel that are kernels themselves, by name."""
     found = kernel.get_params(deep=False)
     return {name: value for name, value in found.items() if isinstance(value, Kernel)}
 
@@ -351,7 +373,7 @@ def _len(X: Any) -> int:
 
 
 def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Some of the objects."""
+    """Return the objects at the given places."""
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 

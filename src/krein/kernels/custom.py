@@ -1,4 +1,4 @@
-"""Kernels given by a function, a measure or a matrix."""
+"""Kernels given by a function, a matrix or a measure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .values import check_values, kernel_name
 
 
 class _Function(Kernel):
-    """A kernel of objects, given by a function of the user's."""
+    """A kernel of objects that is given by a function of the user."""
 
     def __init__(self, f: Callable, symmetric: bool = True):
         self.f = f
@@ -25,12 +25,12 @@ class _Function(Kernel):
 
     @property
     def traits(self) -> Traits:
-        # The diagonal is not filled: every extra call of the function is the user's time.
+        # Filling the diagonal would call the user's function, which may be slow, once more.
         return Traits(bool(self.symmetric), fills_diagonal=False, takes_vectors=False)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         if not callable(self.f):
-            raise TypeError(f"{type(self).__name__} needs a function f, got {self.f!r}.")
+            raise TypeError(f"{type(self).__name__} needs f to be a function, got {self.f!r}.")
         if hasattr(X, "shape"):
             return X.to_numpy() if hasattr(X, "to_numpy") else X
         if isinstance(X, str) or not hasattr(X, "__len__"):
@@ -40,14 +40,14 @@ class _Function(Kernel):
         return list(X)
 
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        """Values of the user's function, or a sentence about what is wrong with them."""
+        """Return checked values of the user's function."""
         block = np.asarray(self._block(X[rows], Y))
         name = kernel_name(self)
         shape = (rows.stop - rows.start, _len(Y))
         if block.shape != shape:
             raise ValueError(
                 f"{name} must return shape {shape} for {shape[0]} × {shape[1]} objects, got "
-                f"{block.shape}: return one value per pair, rows for the first argument."
+                f"{block.shape}: return one value per pair, with one row per object of X."
             )
         if block.dtype == bool:
             return block.astype(float)
@@ -61,14 +61,23 @@ class _Function(Kernel):
 
 
 class Custom(_Function):
-    """A kernel given by a function of blocks, ``f(X, Y) -> (len(X), len(Y))``.
+    """A kernel given by a function ``f(X, Y)`` of two lists of objects.
 
     Parameters
     ----------
     f : callable
-        The block function.
+        Function that returns the values of all pairs as an array of shape (len(X), len(Y)).
     symmetric : bool, default=True
-        Whether f(x, y) = f(y, x). It is declared, never guessed from one triangle.
+        True if f(x, y) = f(y, x). The kernel does not check it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.kernels import Custom
+    >>> kernel = Custom(lambda X, Y: np.minimum(X, Y.T))
+    >>> kernel(np.array([[1.0], [2.0]]))
+    array([[1., 1.],
+           [1., 2.]])
     """
 
     def _block(self, X: Any, Y: Any) -> NDArray:
@@ -76,21 +85,29 @@ class Custom(_Function):
 
 
 class Pairwise(_Function):
-    """A kernel given by a function of two objects, ``f(x, y) -> float``.
+    """A kernel given by a function ``f(x, y)`` of two objects.
 
     Parameters
     ----------
     f : callable
-        The scalar function.
+        Function that returns the value of one pair of objects, a float.
     symmetric : bool, default=True
-        Whether f(x, y) = f(y, x). It is declared, never guessed from one triangle.
+        True if f(x, y) = f(y, x). The kernel does not check it.
+
+    Examples
+    --------
+    >>> from krein.kernels import Pairwise
+    >>> kernel = Pairwise(lambda x, y: float(len(set(x) & set(y))))
+    >>> kernel(["abc", "bcd"])
+    array([[3., 2.],
+           [2., 3.]])
     """
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         values = [[self.f(x, y) for y in Y] for x in X]
         try:
             block = np.array(values)
-        except ValueError:  # values of different shapes, which the check of the block names
+        except ValueError:  # the values have different shapes; `_rows` raises the error
             block = np.empty((_len(X), _len(Y)), dtype=object)
         return block if block.size else block.reshape(_len(X), _len(Y))
 
@@ -106,14 +123,22 @@ class Pairwise(_Function):
 
 
 class Precomputed(Kernel):
-    """A kernel whose values are the data: `X` *is* the block k(X, training objects).
+    """A kernel whose values are the data.
 
-    Called on a square matrix it returns it. The matrix need not be symmetric.
+    ``kernel(K)`` returns the square matrix K. In ``kernel(X, Y)`` each row of X holds the values of
+    one object against all objects of Y, and the kernel returns X.
 
     Parameters
     ----------
     symmetric : bool, default=True
-        Whether the matrix is symmetric; a matrix that is not is refused then.
+        True if the matrix is symmetric. The kernel then refuses a matrix that is not.
+
+    Examples
+    --------
+    >>> from krein.kernels import Precomputed
+    >>> Precomputed()([[1.0, -2.0], [-2.0, 1.0]])
+    array([[ 1., -2.],
+           [-2.,  1.]])
     """
 
     def __init__(self, symmetric: bool = True):
@@ -132,12 +157,12 @@ class Precomputed(Kernel):
         if Y is None:
             K = self._check_data(X)
             return K, K
-        # Rows of X hold the values against the objects of Y, whatever Y is.
+        # A row of X holds the values against the objects of Y, so only the length of Y matters.
         K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
         if K.shape[1] != _len(Y):
             raise ValueError(
-                f"Precomputed needs one column of X for each of the {_len(Y)} objects of Y, got "
-                f"shape {K.shape}."
+                f"Precomputed needs one column of X for each of the {_len(Y)} objects of Y, but X "
+                f"has shape {K.shape}."
             )
         return K, Y
 
@@ -145,12 +170,12 @@ class Precomputed(Kernel):
         K = check_array(X, dtype=[np.float64, np.float32], input_name=name)
         if K.shape[0] != K.shape[1]:
             raise ValueError(
-                f"Precomputed needs a square matrix of all pairs, got shape {K.shape}."
+                f"Precomputed needs a square matrix of all pairs, but X has shape {K.shape}."
             )
         if self.symmetric and not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * np.abs(K).max()):
             raise ValueError(
-                "Precomputed(symmetric=True) was given a matrix that is not symmetric: symmetrise "
-                "it, (K + K.T) / 2, or use Precomputed(symmetric=False)."
+                "Precomputed(symmetric=True) needs a symmetric matrix, but X is not symmetric: "
+                "pass (X + X.T) / 2, or use Precomputed(symmetric=False)."
             )
         return K
 
@@ -162,12 +187,20 @@ class Precomputed(Kernel):
 
 
 class FromMeasure(Kernel):
-    """The kernel of a measure, ``k(x, y) = Re ∫ exp(i ω·(x − y)) μ(dω)``.
+    """The kernel of a measure μ, ``k(x, y) = Re ∫ exp(i ω·(x − y)) μ(dω)``.
 
     Parameters
     ----------
     spectrum : krein.measures.Measure
-        The measure; it fixes the number of columns.
+        The measure μ. The data must have as many columns as the measure has dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.kernels import FromMeasure, Gaussian
+    >>> kernel = FromMeasure(Gaussian().measure(dim=2) - 0.5 * Gaussian(3.0).measure(dim=2))
+    >>> kernel(np.zeros((1, 2)))
+    array([[0.5]])
     """
 
     def __init__(self, spectrum: Measure):
@@ -175,15 +208,15 @@ class FromMeasure(Kernel):
 
     @property
     def traits(self) -> Traits:
-        # A spectrum that is no Measure is refused with a sentence where the data are checked.
+        # `_check_data` raises the error about a spectrum that is not a Measure.
         real = getattr(self.spectrum, "is_real", True)
         return Traits(is_symmetric=real, has_closed_form=True)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         if not isinstance(self.spectrum, Measure):
             raise TypeError(
-                f"FromMeasure needs a krein.measures.Measure, got {self.spectrum!r}: a kernel's is "
-                "kernel.measure(dim)."
+                f"FromMeasure needs spectrum to be a krein.measures.Measure, e.g. "
+                f"kernel.measure(dim), got {self.spectrum!r}."
             )
         X = check_array(X, dtype=[np.float64, np.float32], input_name=name)
         if X.shape[1] != self.spectrum.dim:
@@ -194,7 +227,7 @@ class FromMeasure(Kernel):
         return X
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        # One row at a time: differences need n · d numbers per row.
+        # One row of X at a time, because the differences of one row need len(Y) · d numbers.
         return np.stack([self.spectrum.kernel(x - Y) for x in X])
 
     def _diagonal(self, X: Any) -> NDArray:
@@ -203,7 +236,7 @@ class FromMeasure(Kernel):
     def _closed_form(self, dim: int) -> Measure:
         if dim != self.spectrum.dim:
             raise ValueError(
-                f"FromMeasure has a measure on R^{self.spectrum.dim}, not on R^{dim}: use it on "
+                f"FromMeasure has a measure on R^{self.spectrum.dim}, not on R^{dim}: it needs "
                 f"data with {self.spectrum.dim} columns."
             )
         return self.spectrum

@@ -1,4 +1,4 @@
-"""Kernels of the product ⟨x, y⟩."""
+"""Kernels that are functions of the product ⟨x, y⟩."""
 
 from __future__ import annotations
 
@@ -14,15 +14,20 @@ from .profiles import DotProduct
 from .traits import Traits
 
 
-def _affine(kernel: Any, u: NDArray) -> NDArray:
-    """``γ u + c`` with the kernel's own slope and offset."""
-    return check_finite(kernel, "gamma", kernel.gamma) * u + check_finite(
-        kernel, "coef0", kernel.coef0
-    )
+class _Affine(DotProduct):
+    """A kernel that is a function of ``γ⟨x, y⟩ + c``."""
+
+    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def _affine(self, u: NDArray) -> NDArray:
+        gamma = check_finite(self, "gamma", self.gamma)
+        return gamma * u + check_finite(self, "coef0", self.coef0)
 
 
-class Sigmoid(DotProduct):
-    """``tanh(γ⟨x, y⟩ + c)``: the hyperbolic tangent kernel, indefinite in general.
+class Sigmoid(_Affine):
+    """The hyperbolic tangent kernel ``tanh(γ⟨x, y⟩ + c)``, indefinite in general.
 
     Parameters
     ----------
@@ -30,20 +35,24 @@ class Sigmoid(DotProduct):
         Slope γ.
     coef0 : float, default=0.0
         Offset c.
+
+    Examples
+    --------
+    >>> from krein.kernels import Sigmoid
+    >>> Sigmoid(coef0=-1.0)([[1.0], [2.0]]).round(4)
+    array([[0.    , 0.7616],
+           [0.7616, 0.9951]])
     """
 
-    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def _profile(self, u: NDArray) -> NDArray:
-        return np.tanh(_affine(self, u))
+        return np.tanh(self._affine(u))
 
 
-class RectifiedSigmoid(DotProduct):
-    """``max(0, γ⟨x, y⟩ + c)``.
+class RectifiedSigmoid(_Affine):
+    """The rectified linear kernel ``max(0, γ⟨x, y⟩ + c)``.
 
-    The papers name a "rectified sigmoid kernel" without a formula; this is our reading of it.
+    The papers name a "rectified sigmoid kernel" without a formula. This formula is our reading of
+    the name.
 
     Parameters
     ----------
@@ -51,27 +60,37 @@ class RectifiedSigmoid(DotProduct):
         Slope γ.
     coef0 : float, default=0.0
         Offset c.
+
+    Examples
+    --------
+    >>> from krein.kernels import RectifiedSigmoid
+    >>> RectifiedSigmoid(coef0=-1.0)([[1.0], [2.0]])
+    array([[0., 1.],
+           [1., 3.]])
     """
 
-    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
-        self.gamma = gamma
-        self.coef0 = coef0
-
     def _profile(self, u: NDArray) -> NDArray:
-        return np.maximum(_affine(self, u), 0)
+        return np.maximum(self._affine(u), 0)
 
 
-class Polynomial(DotProduct):
-    """``(γ⟨x, y⟩ + c)^degree``; positive definite for γ > 0, c ≥ 0 and a whole degree.
+class Polynomial(_Affine):
+    """The polynomial kernel ``(γ⟨x, y⟩ + c)^degree``, positive definite for γ > 0 and c ≥ 0.
 
     Parameters
     ----------
     degree : int, default=2
-        Exponent, a whole number because the base may be negative.
+        Exponent. It must be a whole number, because the base may be negative.
     gamma : float, default=1.0
         Slope γ.
     coef0 : float, default=1.0
         Offset c.
+
+    Examples
+    --------
+    >>> from krein.kernels import Polynomial
+    >>> Polynomial(degree=2)([[1.0], [2.0]])
+    array([[ 4.,  9.],
+           [ 9., 25.]])
     """
 
     def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0):
@@ -80,11 +99,19 @@ class Polynomial(DotProduct):
         self.coef0 = coef0
 
     def _profile(self, u: NDArray) -> NDArray:
-        return _affine(self, u) ** check_degree(self, self.degree)
+        return self._affine(u) ** check_degree(self, self.degree)
 
 
 class Hellinger(DotProduct):
-    """``√⟨x, y⟩`` for rows whose products are not negative, e.g. histograms."""
+    """The kernel ``√⟨x, y⟩`` of rows whose products are not negative, e.g. histograms.
+
+    Examples
+    --------
+    >>> from krein.kernels import Hellinger
+    >>> Hellinger()([[1.0, 0.0], [4.0, 3.0]])
+    array([[1., 2.],
+           [2., 5.]])
+    """
 
     traits = Traits(unit_rows=True, lowest_product=0.0)
 
@@ -92,31 +119,28 @@ class Hellinger(DotProduct):
         lowest = np.min(u, initial=0.0)
         if lowest < -1e-6:
             raise ValueError(
-                f"Hellinger is the square root of ⟨x, y⟩, but a product is {lowest:.4g}: it needs "
-                "data without negative products, e.g. non-negative columns."
+                f"Hellinger is the square root of ⟨x, y⟩, but the smallest product is "
+                f"{lowest:.4g}: it needs data without negative products, e.g. columns ≥ 0."
             )
         return np.sqrt(np.maximum(u, 0))
 
 
 class _Homogeneous(DotProduct):
-    """``(‖x‖‖y‖)^p κ(cos θ)`` with θ the angle between x and y; p is `_power`."""
+    """A kernel ``(‖x‖‖y‖)^p κ(cos θ)``, where θ is the angle between x and y and p is `_power`."""
 
     @property
     def _power(self) -> int:
         return 1
 
-    def _profile(self, u: NDArray) -> NDArray:
-        raise TypeError("A profile of the cosine is needed.")
-
     def _block(self, X: Any, Y: Any) -> NDArray:
         (X, left), (Y, right) = tamed_rows(X), tamed_rows(Y)
         sizes = np.outer(row_norms(X), row_norms(Y))
-        # A zero row has no direction; its cosine is taken as 0, its kernel of power 1 is 0.
+        # A zero row has no direction. Its cosine is set to 0.
         cosines = safe_sparse_dot(X, Y.T, dense_output=True) / np.where(sizes > 0, sizes, 1)
         shape = self._profile(np.clip(cosines, -1, 1))
         if self._power == 0:
             return shape
-        # A product with a size that is infinite would be NaN where the profile is zero.
+        # The norms are enlarged last, because infinity times a profile of zero would be NaN.
         return enlarged(enlarged(sizes * shape, left[:, None]), right)
 
     def _diagonal(self, X: Any) -> NDArray:
@@ -126,7 +150,7 @@ class _Homogeneous(DotProduct):
 
 
 def _arc(order: int, u: NDArray) -> NDArray:
-    """``κ₀ = 1 − θ/π`` and ``κ₁ = (u(π − θ) + √(1 − u²))/π``, θ = arccos u."""
+    """Return ``κ₀(u) = 1 − θ/π`` or ``κ₁(u) = (u(π − θ) + √(1 − u²))/π``, θ = arccos u."""
     u = np.clip(u, -1, 1)
     angle = np.arccos(u)
     if order == 0:
@@ -135,15 +159,23 @@ def _arc(order: int, u: NDArray) -> NDArray:
 
 
 class ArcCosine(_Homogeneous):
-    """The arc-cosine kernel of order 0 or 1: an infinite layer of step or ReLU units.
+    """The arc-cosine kernel, which is an infinite layer of step units or ReLU units.
 
-    ``κ₀(cos θ) = 1 − θ/π`` (order 0), ``‖x‖‖y‖ κ₁(cos θ)`` (order 1). Both are positive definite;
-    the papers' "indefinite" holds for their extension by zero to R^d only.
+    With the angle θ between x and y, the kernel is ``κ₀ = 1 − θ/π`` for order 0, and
+    ``‖x‖‖y‖ κ₁`` with ``κ₁ = (cos θ (π − θ) + sin θ)/π`` for order 1. Both are positive definite.
+    The papers call them indefinite, which is true of their extension by zero to R^d only.
 
     Parameters
     ----------
     order : {0, 1}, default=1
-        Order of the kernel.
+        0 for step units, 1 for ReLU units.
+
+    Examples
+    --------
+    >>> from krein.kernels import ArcCosine
+    >>> ArcCosine(order=0)([[1.0, 0.0], [0.0, 1.0]])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
 
     def __init__(self, order: int = 1):
@@ -164,7 +196,15 @@ class ArcCosine(_Homogeneous):
 class NeuralTangent(_Homogeneous):
     """The neural tangent kernel of a two-layer ReLU network (signed-measure paper, eq. 4.2).
 
-    ``‖x‖‖y‖ (u κ₀(u) + κ₁(u))`` with u the cosine of the angle; positive definite.
+    The kernel is ``‖x‖‖y‖ (u κ₀(u) + κ₁(u))``, where u is the cosine of the angle between x and y,
+    and κ₀ and κ₁ are the functions of `ArcCosine`. It is positive definite.
+
+    Examples
+    --------
+    >>> from krein.kernels import NeuralTangent
+    >>> NeuralTangent()([[1.0, 0.0], [0.0, 1.0]]).round(4)
+    array([[2.    , 0.3183],
+           [0.3183, 2.    ]])
     """
 
     traits = Traits(unit_rows=True, antipodal_exponent=0.5)

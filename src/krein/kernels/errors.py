@@ -1,57 +1,106 @@
-"""What a kernel refuses."""
+"""Errors that kernels raise. They carry fields, and `str` makes the sentence of the fields."""
 
 from __future__ import annotations
 
 from typing import Any
 
+Place = int | None
+
 
 class BadPairError(ValueError):
     """A kernel has no finite value for a pair of objects.
 
-    It carries the indices, so that whoever evaluated a part of the data can say which pair it is
-    in the whole; `final` ones are those of the whole already.
+    A caller who evaluated a part of the data knows the places of the pair in that part only.
+    `among` and `after` return the same error with the places in the whole data.
+
+    Parameters
+    ----------
+    name : str
+        The name that the sentence gives to the kernel.
+    value : float
+        What the kernel returned.
+    row, column : int or None
+        The places of the first and of the second object; None if a place would mean nothing to
+        the user.
+    final : bool, default=False
+        True if the places are places in the whole data, which no caller may change.
     """
 
-    def __init__(self, name: str, value: float, row: int, column: int, final: bool = False):
+    def __init__(self, name: str, value: float, row: Place, column: Place, final: bool = False):
         self.name, self.value, self.row, self.column = name, value, row, column
         self.final = final
         super().__init__(name, value, row, column, final)
 
     def among(self, rows: Any, columns: Any) -> BadPairError:
-        """The same pair where its objects are these of more."""
-        if self.final:
+        """Return the error for the whole data: row i is at rows[i], column j at columns[j]."""
+        if self.final or self.row is None or self.column is None:
             return self
         pair = int(rows[self.row]), int(columns[self.column])
         return BadPairError(self.name, self.value, *pair)
 
     def after(self, n: int) -> BadPairError:
-        """The same pair where n more rows come before its row."""
-        if self.final:
+        """Return the error for the whole data, which has n more rows before this part."""
+        if self.final or self.row is None:
             return self
         return BadPairError(self.name, self.value, self.row + n, self.column)
 
+    def nowhere(self) -> BadPairError:
+        """Return the error without its places, unless they are final."""
+        return self if self.final else BadPairError(self.name, self.value, None, None)
+
     def __str__(self) -> str:
+        pair = f"object {self.row} of X and object {self.column} of Y"
         return (
-            f"{self.name} returned {self.value} for object {self.row} of X and object "
-            f"{self.column} of Y: a kernel must be finite for every pair."
+            f"{self.name} returned {self.value} for {'a pair' if self.row is None else pair}. It "
+            "must return a finite number for every pair."
         )
 
 
 class NoMeasureError(ValueError):
-    """The kernel has no spectral measure."""
+    """The kernel has no spectral measure.
+
+    Examples
+    --------
+    >>> from krein.kernels import TL1, NoMeasureError
+    >>> try:
+    ...     TL1().measure(dim=3)
+    ... except NoMeasureError as error:
+    ...     print(error)
+    TL1() has no spectral measure: none is known. Use a Nyström approximation (krein.Nystrom)...
+    """
 
 
 class UnresolvedError(ValueError):
-    """A kernel was evaluated for new rows while one of its parameters waits for data."""
+    """A kernel was evaluated for new rows although one of its parameters depends on data.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+
+    Examples
+    --------
+    >>> from krein.kernels import EditDistance, Similarity, UnresolvedError
+    >>> try:
+    ...     Similarity(EditDistance())(["cat"], ["dog"])
+    ... except UnresolvedError as error:
+    ...     print(error)
+    Similarity(distance=EditDistance()) takes a parameter from the training data (gamma='median')...
+    """
 
     def __init__(self, kernel: object):
-        super().__init__(
-            f"{one_line(kernel)} takes a parameter from data (gamma='median'), and new rows must "
-            "not change it: call kernel.resolved(X_train), which returns the kernel with the "
-            "number, or fit a map or a learner, whose kernel_ has it; or give gamma a number."
+        self.kernel = kernel
+        super().__init__(kernel)
+
+    def __str__(self) -> str:
+        return (
+            f"{one_line(self.kernel)} takes a parameter from the training data (gamma='median'), "
+            "and new rows must not change it: call kernel.resolved(X_train), which returns the "
+            "kernel with a number, or use the kernel_ of a fitted map or learner, or give gamma a "
+            "number."
         )
 
 
 def one_line(kernel: object) -> str:
-    """The repr of a kernel without the line breaks that long ones have."""
+    """Return the repr of a kernel without line breaks."""
     return " ".join(repr(kernel).split())

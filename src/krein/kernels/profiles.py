@@ -1,4 +1,4 @@
-"""Bases of the kernels that are a function of one number: a distance or a product of rows."""
+"""Base classes for kernels that are a function of a distance or of a product of rows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_unit_rows
 from ._distances import distances, norms, products
 from .base import Kernel, Profile, _len
 from .traits import Traits
 
-UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
-
 
 class OfDistance(Kernel):
-    """A kernel of the distance between rows that `_distances` computes.
+    """A kernel that is a function of the distance between rows.
 
-    A subclass defines `_profile`, the kernel as a function of the distance.
+    A subclass defines `_profile`, the kernel as a function of the distance, and may replace
+    `_distances`, the function that computes the distances.
     """
 
     _distances = staticmethod(distances)
@@ -37,7 +35,7 @@ class OfDistance(Kernel):
 
 
 class Radial(OfDistance):
-    """A kernel of the Euclidean distance z = ‖x − y‖.
+    """A kernel that is a function of the Euclidean distance z = ‖x − y‖.
 
     A subclass defines `_profile`, the kernel as a function of z.
     """
@@ -48,9 +46,10 @@ class Radial(OfDistance):
 
 
 class DotProduct(Kernel):
-    """A kernel of the product u = ⟨x, y⟩: subclasses define `_profile`.
+    """A kernel that is a function of the product u = ⟨x, y⟩.
 
-    On unit rows it is a function of the distance too, ``u = 1 − z²/2``, and has a measure there.
+    A subclass defines `_profile`, the kernel as a function of u. On unit rows ``u = 1 − z²/2``, so
+    the kernel is also a function of the distance z and has a spectral measure.
     """
 
     @property
@@ -59,7 +58,7 @@ class DotProduct(Kernel):
 
     @abstractmethod
     def _profile(self, u: NDArray) -> NDArray:
-        """The kernel as a function of the product, in u's dtype."""
+        """Return the kernel at the products u, in the dtype of u."""
 
     @property
     def radial_profile(self) -> Profile:
@@ -80,11 +79,6 @@ class DotProduct(Kernel):
 
     def _infinite_cause(self, diameter: float) -> str:
         return (
-            f"{self!r} is singular or kinked within the distances of the data (up to "
-            f"{diameter:.4g} of the sphere's 2)."
+            f"{self!r} has a kink or a singularity at distances of up to {diameter:.4g} on the "
+            "unit sphere."
         )
-
-
-def check_sphere(kernel: Kernel, X: Any) -> None:
-    """Raise unless all rows of X are unit rows."""
-    check_unit_rows(kernel, norms(X), UNIT_CURE)

@@ -1,4 +1,4 @@
-"""Kernels of a distance, positive definite or not."""
+"""Kernels that are functions of the Euclidean distance, positive definite or not."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import row_norms
 
-from .._validation import check_degree, check_positive
-from ..measures import ExponentialMixture, Measure, Normal, Part, ProductCauchy, Student
+from .._validation import check_degree, check_positive, check_unit_rows
+from ..measures import ExponentialMixture, Measure, Normal, Part, Student
 from ..measures.special import matern_profile
-from ._distances import centred, city_distances, in_units, largest
+from ._distances import centred, in_units, largest, norms
 from ._exp import exp_in_place
-from .base import Profile
-from .profiles import OfDistance, Radial, check_sphere
+from .profiles import Radial
 from .traits import Traits
 
-# Rows of up to this many bandwidths have squares that are finite.
+# Rows of up to this many bandwidths have finite squares.
 TAMEST = 1e140
+
+UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
 
 
 class Gaussian(Radial):
-    """``exp(−‖x − y‖² / 2σ²)``, positive definite.
+    """The Gaussian kernel ``exp(−‖x − y‖² / 2σ²)``, positive definite.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Bandwidth σ; scikit-learn's ``gamma`` is 1/(2σ²).
+        Bandwidth σ. The parameter ``gamma`` of scikit-learn is 1/(2σ²).
 
     Examples
     --------
@@ -63,14 +64,20 @@ class Gaussian(Radial):
 
 
 class GaussianCombination(Radial):
-    """``Σ_i a_i exp(−‖x − y‖² / 2σ_i²)`` with weights of either sign.
+    """A linear combination of Gaussians, ``Σ_i a_i exp(−‖x − y‖² / 2σ_i²)``.
 
     Parameters
     ----------
     weights : array-like of shape (m,), default=(1.0, -1.0)
-        The weights a_i.
+        The weights a_i, positive or negative.
     sigmas : array-like of shape (m,), default=(1.0, 10.0)
         The bandwidths σ_i.
+
+    Examples
+    --------
+    >>> from krein.kernels import GaussianCombination
+    >>> GaussianCombination(weights=(2.0, -1.0), sigmas=(1.0, 3.0))([[0.0]])
+    array([[1.]])
     """
 
     traits = Traits(has_closed_form=True)
@@ -83,8 +90,8 @@ class GaussianCombination(Radial):
         weights, sigmas = np.ravel(self.weights), np.ravel(self.sigmas)
         if len(weights) != len(sigmas) or not len(weights) or not np.all(np.isfinite(weights)):
             raise ValueError(
-                f"{type(self).__name__} needs as many finite weights as sigmas and at least one, "
-                f"got weights {self.weights!r} and sigmas {self.sigmas!r}."
+                f"{type(self).__name__} needs one finite weight per sigma and at least one sigma, "
+                f"got weights={self.weights!r} and sigmas={self.sigmas!r}."
             )
         return [
             (float(a), check_positive(self, "sigmas", float(s)))
@@ -99,14 +106,23 @@ class GaussianCombination(Radial):
 
 
 class DeltaGaussian(GaussianCombination):
-    """``exp(−‖x − y‖² / 2σ²) − exp(−‖x − y‖² / 2σ₋²)``: indefinite, zero on the diagonal.
+    """The difference of two Gaussians, ``exp(−‖x − y‖² / 2σ²) − exp(−‖x − y‖² / 2σ₋²)``.
+
+    The kernel is indefinite, and k(x, x) = 0.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Bandwidth of the positive Gaussian (τ₁ in the papers).
+        Bandwidth σ of the positive Gaussian, τ₁ in the papers.
     sigma_neg : float, default=10.0
-        Bandwidth of the negative Gaussian (τ₂).
+        Bandwidth σ₋ of the negative Gaussian, τ₂ in the papers.
+
+    Examples
+    --------
+    >>> from krein.kernels import DeltaGaussian
+    >>> DeltaGaussian(sigma=1.0, sigma_neg=2.0)([[0.0], [2.0]]).round(4)
+    array([[ 0.    , -0.4712],
+           [-0.4712,  0.    ]])
     """
 
     def __init__(self, sigma: float = 1.0, sigma_neg: float = 10.0):
@@ -121,17 +137,23 @@ class DeltaGaussian(GaussianCombination):
 
 
 class Matern(Radial):
-    """``2^(1−ν)/Γ(ν) t^ν K_ν(t)`` with ``t = √(2ν)‖x − y‖/σ``, positive definite.
+    """The Matérn kernel ``2^(1−ν)/Γ(ν) t^ν K_ν(t)`` with ``t = √(2ν)‖x − y‖/σ``, positive definite.
 
-    ν = ½ is the ℓ2 exponential ``exp(−‖x − y‖/σ)``; its spectrum is a multivariate Student-t with
-    2ν degrees of freedom.
+    For ν = ½ the kernel is ``exp(−‖x − y‖/σ)``. The spectral measure is a multivariate Student-t
+    law with 2ν degrees of freedom.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Length scale.
+        Length scale σ.
     nu : float, default=1.5
-        Smoothness.
+        Smoothness ν.
+
+    Examples
+    --------
+    >>> from krein.kernels import Matern
+    >>> Matern(nu=0.5)([[0.0]], [[1.0]]).round(4)
+    array([[0.3679]])
     """
 
     traits = Traits(has_closed_form=True)
@@ -150,12 +172,21 @@ class Matern(Radial):
 
 
 class Cauchy(Radial):
-    """``1 / (1 + ‖x − y‖²/σ²)``, positive definite: an exponential mixture of Gaussians.
+    """The Cauchy kernel ``1 / (1 + ‖x − y‖²/σ²)``, positive definite.
+
+    The kernel is the mixture of the Gaussians ``exp(−t‖x − y‖²/σ²)`` with exponentially distributed
+    t.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Length scale.
+        Length scale σ.
+
+    Examples
+    --------
+    >>> from krein.kernels import Cauchy
+    >>> Cauchy()([[0.0]], [[1.0]])
+    array([[0.5]])
     """
 
     traits = Traits(has_closed_form=True)
@@ -171,63 +202,21 @@ class Cauchy(Radial):
         return Measure([Part(ExponentialMixture(dim, 1 / sigma))])
 
 
-class _L1(OfDistance):
-    """A kernel of the ℓ1 distance: stationary but not radial."""
-
-    _distances = staticmethod(city_distances)
-
-
-class Laplacian(_L1):
-    """``exp(−‖x − y‖₁ / σ)``, positive definite; scikit-learn's ``gamma`` is 1/σ.
-
-    The distance is ℓ1, as in scikit-learn, so the frequencies have independent Cauchy
-    coordinates and are not radial. For the ℓ2 exponential take ``Matern(nu=0.5)``.
-
-    Parameters
-    ----------
-    sigma : float, default=1.0
-        Length scale.
-    """
-
-    traits = Traits(has_closed_form=True)
-
-    def __init__(self, sigma: float = 1.0):
-        self.sigma = sigma
-
-    def _profile(self, z: NDArray) -> NDArray:
-        return np.exp(-in_units(z, check_positive(self, "sigma", self.sigma)))
-
-    def _closed_form(self, dim: int) -> Measure:
-        return Measure([Part(ProductCauchy(dim, 1 / check_positive(self, "sigma", self.sigma)))])
-
-
-class TL1(_L1):
-    """The truncated ℓ1 distance kernel ``max(0, ρ − ‖x − y‖₁)``: indefinite, piecewise linear.
-
-    It is stationary but not radial, and no finite spectral measure of it is known.
-
-    Parameters
-    ----------
-    rho : float, default=1.0
-        Where the kernel reaches zero; 0.7 times the number of columns is usual on [0, 1] data.
-    """
-
-    def __init__(self, rho: float = 1.0):
-        self.rho = rho
-
-    def _profile(self, z: NDArray) -> NDArray:
-        return np.maximum(check_positive(self, "rho", self.rho) - z, 0)
-
-
 class Epanechnikov(Radial):
-    """``max(0, 1 − ‖x − y‖²/σ²)^degree``: compactly supported, indefinite in high dimension.
+    """The Epanechnikov kernel ``max(0, 1 − ‖x − y‖²/σ²)^degree``, indefinite in high dimension.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Radius of the support.
+        The distance σ at which the kernel reaches zero.
     degree : float, default=1
-        Exponent.
+        Exponent, above 0.
+
+    Examples
+    --------
+    >>> from krein.kernels import Epanechnikov
+    >>> Epanechnikov(sigma=2.0)([[0.0]], [[1.0], [3.0]])
+    array([[0.75, 0.  ]])
     """
 
     def __init__(self, sigma: float = 1.0, degree: float = 1):
@@ -235,21 +224,27 @@ class Epanechnikov(Radial):
         self.degree = degree
 
     def _profile(self, z: NDArray) -> NDArray:
-        inside = np.maximum(
-            1 - np.square(in_units(z, check_positive(self, "sigma", self.sigma))), 0
-        )
-        return inside ** check_positive(self, "degree", self.degree)
+        t = in_units(z, check_positive(self, "sigma", self.sigma))
+        return np.maximum(1 - np.square(t), 0) ** check_positive(self, "degree", self.degree)
 
 
 class Multiquadric(Radial):
-    """``√(‖x − y‖²/σ² + c²)``: −k is conditionally positive definite of order 1.
+    """The multiquadric kernel ``√(‖x − y‖²/σ² + c²)``, indefinite.
+
+    The negative kernel −k is conditionally positive definite of order 1.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Length scale.
+        Length scale σ.
     c : float, default=1.0
-        Offset; the larger, the smoother at x = y.
+        Offset c, above 0. A larger offset makes the kernel smoother at x = y.
+
+    Examples
+    --------
+    >>> from krein.kernels import Multiquadric
+    >>> Multiquadric(c=3.0)([[0.0]], [[4.0]])
+    array([[5.]])
     """
 
     def __init__(self, sigma: float = 1.0, c: float = 1.0):
@@ -257,19 +252,25 @@ class Multiquadric(Radial):
         self.c = c
 
     def _profile(self, z: NDArray) -> NDArray:
-        offset = check_positive(self, "c", self.c)
-        return np.hypot(in_units(z, check_positive(self, "sigma", self.sigma)), offset).astype(
-            z.dtype
-        )
+        t = in_units(z, check_positive(self, "sigma", self.sigma))
+        return np.hypot(t, check_positive(self, "c", self.c)).astype(z.dtype)
 
 
 class ThinPlateSpline(Radial):
-    """``t² log t`` with ``t = ‖x − y‖/σ``: conditionally positive definite of order 2.
+    """The thin plate spline ``t² log t`` with ``t = ‖x − y‖/σ``, indefinite.
+
+    The kernel is conditionally positive definite of order 2.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Length scale: the kernel changes sign at distance σ.
+        The distance σ at which the kernel changes its sign.
+
+    Examples
+    --------
+    >>> from krein.kernels import ThinPlateSpline
+    >>> ThinPlateSpline()([[0.0]], [[0.5], [2.0]]).round(4)
+    array([[-0.1733,  2.7726]])
     """
 
     def __init__(self, sigma: float = 1.0):
@@ -281,17 +282,24 @@ class ThinPlateSpline(Radial):
 
 
 class SphericalPolynomial(Radial):
-    """``(1 − ‖x − y‖²/a²)^degree``, the signed-measure paper's polynomial kernel.
+    """The polynomial kernel ``(1 − ‖x − y‖²/a²)^degree`` of the signed-measure paper.
 
-    On unit rows with a ≥ √2 it is positive definite; the paper's "indefinite" holds for its
-    extension by zero to all of R^d only.
+    On unit rows with a ≥ √2 the kernel is positive definite. The paper calls it indefinite, which
+    is true of its extension by zero to all of R^d only.
 
     Parameters
     ----------
     a : float, default=2.0
-        Scale; on unit rows a = 2 is ``((1 + ⟨x, y⟩)/2)^degree``.
+        Scale a. For a = 2 the kernel of unit rows is ``((1 + ⟨x, y⟩)/2)^degree``.
     degree : int, default=2
-        Exponent, a whole number because the base may be negative.
+        Exponent. It must be a whole number, because the base may be negative.
+
+    Examples
+    --------
+    >>> from krein.kernels import SphericalPolynomial
+    >>> SphericalPolynomial()([[1.0, 0.0], [0.0, 1.0]])
+    array([[1.  , 0.25],
+           [0.25, 1.  ]])
     """
 
     def __init__(self, a: float = 2.0, degree: int = 2):
@@ -303,21 +311,29 @@ class SphericalPolynomial(Radial):
         return (1 - np.square(in_units(z, check_positive(self, "a", self.a)))) ** degree
 
     def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
-        # The papers cut this kernel at the sphere's diameter; that is its zero extension.
+        # The papers extend this kernel by zero beyond the diameter of the sphere.
         if options.get("extension") == "zero" and diameter is None:
             diameter = 2.0
         return super().measure(dim, diameter, **options)
 
 
 class GeodesicGaussian(Radial):
-    """``exp(−θ² / 2σ²)`` with the angle ``θ = arccos⟨x, y⟩`` between unit rows.
+    """The Gaussian ``exp(−θ² / 2σ²)`` of the angle ``θ = arccos⟨x, y⟩`` between unit rows.
 
-    Not positive definite in general: distances along a curved space and Gaussians conflict.
+    The kernel is not positive definite in general, because the geodesic distance of a curved space
+    is not Euclidean.
 
     Parameters
     ----------
     sigma : float, default=1.0
-        Bandwidth in radians.
+        Bandwidth σ in radians.
+
+    Examples
+    --------
+    >>> from krein.kernels import GeodesicGaussian
+    >>> GeodesicGaussian()([[1.0, 0.0], [0.0, 1.0]]).round(4)
+    array([[1.    , 0.2912],
+           [0.2912, 1.    ]])
     """
 
     traits = Traits(unit_rows=True, antipodal_exponent=0.5)
@@ -327,13 +343,9 @@ class GeodesicGaussian(Radial):
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         X = super()._check_data(X, name)
-        check_sphere(self, X)
+        check_unit_rows(self, norms(X), UNIT_CURE)
         return X
 
     def _profile(self, z: NDArray) -> NDArray:
         angle = 2 * np.arcsin(np.clip(np.asarray(z) / 2, 0, 1))
         return np.exp(-0.5 * np.square(in_units(angle, check_positive(self, "sigma", self.sigma))))
-
-    @property
-    def zonal_profile(self) -> Profile:
-        return lambda u: self._profile(np.sqrt(np.maximum(2 - 2 * np.asarray(u), 0)))

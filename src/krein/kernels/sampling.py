@@ -1,4 +1,4 @@
-"""Some objects of a data set, drawn by their content, and the values between them."""
+"""A random sample of the objects of a data set, and the kernel values between them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .base import Kernel, _len, _take
 from .errors import BadPairError
 from .values import check_values
 
-# The key and the salt of the draw: always the same, so that equal data have equal samples.
+# The key and the salt of the draw are fixed, so that equal data have equal samples.
 KEY, SALT = 0, 0x5A3E
 
 
 def sample_by_content(kernel: Kernel, X: Any, n: int) -> NDArray[np.intp]:
-    """Places of at most n distinct objects of X; duplicates raise the chance of their object.
+    """Return the places of at most n distinct objects of X, drawn by the content of the objects.
 
-    The order of the rows changes neither the objects nor the order in which they are returned.
-    Equal rows of a matrix of pairs need not be the same object, so they are not merged.
+    The order of the rows changes neither the drawn objects nor their order in the result. An
+    object that occurs more often in X is more likely to be drawn. Equal rows of a matrix of pairs
+    can be different objects, so all rows of a matrix of pairs count as distinct.
     """
     if kernel.is_pairwise:
         return Draws(hash_pairs(X), KEY, merge=False).first(n, SALT)
@@ -28,14 +29,17 @@ def sample_by_content(kernel: Kernel, X: Any, n: int) -> NDArray[np.intp]:
 
 
 def take(kernel: Kernel, X: Any, places: NDArray) -> Any:
-    """The objects at some places; of a matrix of pairs their rows and columns."""
+    """Return the objects at the given places; for a matrix of pairs, their rows and columns."""
     if kernel.is_pairwise:
         return X[np.ix_(places, places)]
     return _take(X, places)
 
 
 def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floating]:
-    """k of all pairs of different objects among some, each evaluated once, and NaN for i = i."""
+    """Return k for all pairs of the objects at `places`, with NaN on the diagonal.
+
+    A symmetric kernel is evaluated once per pair.
+    """
     objects = take(kernel, X, places)
     n = len(places)
     if kernel.is_pairwise or not kernel.is_symmetric:
@@ -50,7 +54,7 @@ def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floati
 
 
 def _evaluated(kernel: Kernel, X: Any, Y: Any, rows: NDArray, columns: NDArray) -> NDArray:
-    """A block of values; a bad pair is named by its places in the whole."""
+    """Return k(X, Y), or raise an error with the places of a bad pair in the whole data."""
     try:
         return check_values(kernel, kernel(X, Y), range(_len(X)), range(len(columns)))
     except BadPairError as bad:

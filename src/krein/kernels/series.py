@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import check_choice, check_finite, check_n_jobs, check_positive
+from .._validation import ArgumentError, check_choice, check_finite, check_n_jobs, check_positive
 from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
 from .traits import Traits
 
-ROOTED = ("dtw", "ddtw", "wdtw")  # sums of squares, of which the root is the distance
+ROOTED = ("dtw", "ddtw", "wdtw")  # aeon returns a sum of squares; the distance is its root
 METRICS = (*ROOTED, "lcss", "erp", "edr", "msm", "twe")
+# The names of the non-negative parameters of a metric: in aeon, and here.
+TWE = {"nu": "stiffness", "lmbda": "penalty"}
+PRICES = {"wdtw": {"g": "steepness"}, "msm": {"c": "cost"}, "twe": TWE}
 
 Series = list[NDArray[np.float64]]  # each of shape (time, channels)
 
 
 def _aeon(metric: str) -> Callable[..., NDArray] | None:
-    """aeon's all-pairs function for a metric, None where aeon is absent."""
+    """Return aeon's function for all pairs of series, or None if aeon is not installed."""
     try:
         from aeon import distances
     except ImportError:
@@ -32,16 +35,16 @@ def _aeon(metric: str) -> Callable[..., NDArray] | None:
 
 
 def _by_aeon(f: Callable[..., NDArray], X: Series, Y: Series, **parameters: Any) -> NDArray:
-    """Distances by aeon, whose series are (channels, time)."""
+    """Return the distances that aeon computes. aeon's series have the shape (channels, time)."""
     turned = [[np.ascontiguousarray(series.T) for series in side] for side in (X, Y)]
     with warnings.catch_warnings():
-        # Numba says at the first compilation that aeon's loop indices are unsigned.
+        # At the first compilation numba warns about the unsigned loop indices of aeon.
         warnings.filterwarnings("ignore", "unsafe cast from uint64 to int64")
         return f(*turned, **parameters)
 
 
 def _by_dtaidistance(X: Series, Y: Series, window: float | None, parallel: bool) -> NDArray:
-    """Dynamic time warping, rooted, by dtaidistance."""
+    """Return the dynamic time warping distances that dtaidistance computes."""
     try:
         from dtaidistance import dtw, dtw_ndim
     except ImportError as error:
@@ -52,10 +55,10 @@ def _by_dtaidistance(X: Series, Y: Series, window: float | None, parallel: bool)
     lengths = {len(series) for series in X + Y}
     if window is not None and window < 1 and len(lengths) > 1:
         raise ImportError(
-            f"A window of {window} on series of unequal length needs aeon: install it with  "
+            f"A window of {window} on series of different lengths needs aeon: install it with  "
             "pip install 'krein[elastic]'."
         )
-    # dtaidistance's band is |i − j| < window; its 0 means no band.
+    # dtaidistance allows shifts of |i − j| < window; its window 0 means no limit.
     steps = 0 if window is None else math.floor(window * max(lengths)) + 1
     n, channels = len(X), X[0].shape[1]
     block = ((0, n), (n, n + len(Y)))
@@ -70,54 +73,71 @@ def _by_dtaidistance(X: Series, Y: Series, window: float | None, parallel: bool)
 
 
 def _slopes(series: NDArray) -> NDArray:
-    """Keogh and Pazzani's derivative: the mean of the slopes to the left and across."""
+    """Return the derivative of Keogh and Pazzani.
+
+    It is the mean of two slopes: from the point before, and between both neighbours.
+    """
     return ((series[1:-1] - series[:-2]) + (series[2:] - series[:-2]) / 2) / 2
 
 
 class ElasticDistance(Kernel):
-    """A distance between time series that forgives shifts in time, of equal or unequal length.
+    """An elastic distance between time series, which tolerates shifts in time.
 
-    The data are an array with one series per row, or a list of series, each of shape (time,) or
-    (time, channels); an array of three dimensions is (series, time, channels). aeon's own
-    convention, (channels, time), is the transpose: turn such data before they come here.
+    The data are an array with one series per row, an array of shape (series, time, channels), or a
+    list of series, each of shape (time,) or (time, channels). The series of a list can have
+    different lengths. Transpose series of shape (channels, time), aeon's convention, first.
 
-    "dtw" and "ddtw" take aeon or, where it is absent, dtaidistance, with the same result; all
-    others need aeon.
+    The metrics "dtw" and "ddtw" need aeon or dtaidistance, which give the same result. All other
+    metrics need aeon.
 
     Parameters
     ----------
     metric : str, default="dtw"
-        "dtw" is dynamic time warping, the root of the least sum of squared differences along a
-        path; "ddtw" the same of the series' slopes (at least 3 points); "wdtw" the same with a
-        weight that grows with the shift; "lcss" 1 − the share of the longest common subsequence;
-        "erp" edit distance with real penalty; "edr" edit distance on real sequences over the
-        longer length; "msm" move-split-merge; "twe" time warp edit.
+        The distance between two series.
+
+        - "dtw": dynamic time warping, the root of the smallest sum of squared differences along a
+          warping path.
+        - "ddtw": dynamic time warping of the slopes of the series, which need at least 3 points.
+        - "wdtw": dynamic time warping with weights that grow with the shift.
+        - "lcss": one minus the share of the longest common subsequence.
+        - "erp": edit distance with real penalty.
+        - "edr": edit distance on real sequences, divided by the length of the longer series.
+        - "msm": move-split-merge.
+        - "twe": time warp edit.
     window : float, default=None
-        Largest shift as a share of the length (of the shorter series, along the slanted diagonal,
-        where they differ), in [0, 1]; None is no limit. 0 makes "dtw" the Euclidean distance.
-        A window on series of unequal length needs aeon.
+        Largest allowed shift as a share of the length, in [0, 1]; None means no limit. With
+        window 0, "dtw" is the Euclidean distance. For series of different lengths the share refers
+        to the shorter series and the shift is measured from the slanted diagonal, and aeon is
+        required.
     epsilon : float, default=None
-        "lcss" and "edr": points this close are equal. None is 1 for "lcss" and a quarter of the
-        larger standard deviation of the pair for "edr".
+        Largest difference between points that count as equal, for "lcss" and "edr". None means 1
+        for "lcss", and a quarter of the larger standard deviation of the two series for "edr".
     gap : float, default=0.0
-        "erp": the value a gap is compared with.
+        Value with which a gap is compared, for "erp".
     steepness : float, default=0.05
-        "wdtw": the steepness of the weight's logistic curve.
+        Steepness of the logistic curve of the weights, for "wdtw".
     cost : float, default=1.0
-        "msm": the price of a split or merge.
+        Cost of a split or a merge, for "msm".
     stiffness : float, default=0.001
-        "twe": the price of a shift by one step.
+        Cost of a shift by one step, for "twe".
     penalty : float, default=1.0
-        "twe": the price of a deletion.
+        Cost of a deletion, for "twe".
     n_jobs : int, default=1
-        Threads; -1 means all cores. dtaidistance knows one thread and all cores only.
+        Number of threads; -1 means all cores. dtaidistance uses all cores if n_jobs is not 1.
 
     Notes
     -----
-    aeon leaves "dtw", "ddtw" and "wdtw" as sums of squares; here they are rooted, as Euclidean
-    distances are, so that ``Similarity(…, transform="gaussian")`` is exp(−γ · sum of squares).
-    All others are as aeon defines them; up to aeon 1.6 that differs from the papers at the start
-    of the series, where "erp" charges a gap with the whole series and "edr" charges it nothing.
+    aeon returns sums of squares for "dtw", "ddtw" and "wdtw". This class returns their roots, so
+    that ``Similarity(…, transform="gaussian")`` is exp(−γ · sum of squares). All other metrics are
+    as aeon defines them. Up to aeon 1.6, "erp" and "edr" differ from the papers in the cost of a
+    gap at the start of a series: "erp" charges the whole series, and "edr" charges nothing.
+
+    Examples
+    --------
+    >>> from krein.kernels import ElasticDistance
+    >>> ElasticDistance("dtw", window=0.0)([[0.0, 0.0], [3.0, 4.0]])
+    array([[0., 5.],
+           [5., 0.]])
     """
 
     traits = Traits(takes_vectors=False, mirrors=True)
@@ -146,28 +166,20 @@ class ElasticDistance(Kernel):
         self.n_jobs = n_jobs
 
     def _parameters(self) -> dict[str, Any]:
-        """The parameters of the metric under aeon's names, checked."""
+        """Return the checked parameters of the metric, under the names that aeon gives to them."""
         metric = check_choice(self, "metric", self.metric, METRICS)
         check_n_jobs(self, self.n_jobs)
         window = self.window
         if window is not None and not (isinstance(window, numbers.Real) and 0 <= window <= 1):
-            raise ValueError(
-                f"{type(self).__name__} needs window to be a share of the length in [0, 1] or "
-                f"None, got {window!r}."
-            )
+            raise ArgumentError(self, "window", "a share of the length in [0, 1] or None", window)
         found: dict[str, Any] = {}
         if window is not None:
-            # Both libraries take the floor of window · length, and 0.29 · 100 is 28.999…
+            # Both libraries round window · length down, and 0.29 · 100 is 28.999… in float64.
             found["window"] = min(1.0, float(window) * (1 + 1e-12))
-        if metric == "wdtw":
-            found["g"] = self._price("steepness")
-        elif metric == "erp":
+        for name, own in PRICES.get(metric, {}).items():
+            found[name] = self._price(own)
+        if metric == "erp":
             found["g"] = check_finite(self, "gap", self.gap)
-        elif metric == "msm":
-            found["c"] = self._price("cost")
-        elif metric == "twe":
-            found["nu"] = self._price("stiffness")
-            found["lmbda"] = self._price("penalty")
         elif metric in ("lcss", "edr") and self.epsilon is not None:
             found["epsilon"] = check_positive(self, "epsilon", self.epsilon)
         return found
@@ -175,17 +187,17 @@ class ElasticDistance(Kernel):
     def _price(self, name: str) -> float:
         value = check_finite(self, name, getattr(self, name))
         if value < 0:
-            raise ValueError(f"{type(self).__name__} needs {name} to be at least 0, got {value}.")
+            raise ArgumentError(self, name, "at least 0", value)
         return value
 
     def _check_data(self, X: Any, name: str = "X") -> Series:
         self._parameters()
         shortest = 3 if self.metric == "ddtw" else 1
-        if hasattr(X, "columns"):  # a data frame: its rows are the series
+        if hasattr(X, "columns"):  # the rows of a data frame are the series
             X = np.asarray(X)
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
             X = X[:, :, None]
-        return check_ragged(self, X, name, "series", "(time,) or (time, channels)", shortest)
+        return check_ragged(self, X, name, "series", "(time,) or (time, channels)", shortest, True)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return check_ragged_pair(self, *super()._check_pair(X, Y), "channels")
@@ -208,23 +220,26 @@ class ElasticDistance(Kernel):
         )
 
     def _diagonal(self, X: Any) -> NDArray:
-        if self.metric == "edr":  # whose default tolerance is 0 for a constant series
+        if self.metric == "edr":  # its default epsilon is 0 for a constant series
             return super()._diagonal(X)
         return np.zeros(len(X))
 
 
 class DynamicTimeWarping(ElasticDistance):
-    """Dynamic time warping: the root of the least sum of squared differences along a path.
+    """Dynamic time warping, the root of the smallest sum of squared differences along a path.
 
-    The data are an array with one series per row or a list of series, each of shape (time,) or
-    (time, channels); see `ElasticDistance`. It is no metric and no definite kernel.
+    The data are an array with one series per row, an array of shape (series, time, channels), or a
+    list of series, each of shape (time,) or (time, channels). The series of a list can have
+    different lengths. The distance violates the triangle inequality. It needs aeon or
+    dtaidistance.
 
     Parameters
     ----------
     window : float, default=None
-        Largest shift as a share of the length, in [0, 1]; None is no limit.
+        Largest allowed shift as a share of the length, in [0, 1]; None means no limit. A window on
+        series of different lengths needs aeon.
     n_jobs : int, default=1
-        Threads; -1 means all cores.
+        Number of threads; -1 means all cores. dtaidistance uses all cores if n_jobs is not 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Kernels of sets: overlap of fingerprints and of Python sets, distance of point sets."""
+"""Kernels of sets: the overlap of fingerprints or Python sets, the distance of point sets."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .traits import Traits
 
 
 def _are_sets(X: Any) -> bool:
-    """Whether X is a list, array or Series of sets."""
+    """Return True if X is a list, array or Series of sets."""
     if sparse.issparse(X) or not hasattr(X, "__len__"):
         return False
     return isinstance(next(iter(X), None), Set)
 
 
 def _incidence(*collections: list[Set]) -> list[sparse.csr_array]:
-    """The sets of each collection as rows of 0 and 1 over one vocabulary."""
+    """Return the sets of each collection as rows of 0 and 1, with one column per item."""
     columns: dict[Any, int] = {}
     rows = [
         [[columns.setdefault(item, len(columns)) for item in one] for one in sets]
@@ -44,27 +44,28 @@ def _csr(rows: list[list[int]], width: int) -> sparse.csr_array:
 
 
 class Tversky(Kernel):
-    """Tversky's index: the common part of two sets, its misfits weighted differently per side.
+    """Tversky's index, the overlap of two sets with a weight for the items of each set alone.
 
         k(x, y) = ⟨x, y⟩ / (⟨x, y⟩ + alpha (‖x‖² − ⟨x, y⟩) + beta (‖y‖² − ⟨x, y⟩))
 
-    The data are a matrix, dense or CSR, of entries ≥ 0 (CSR stays sparse, whatever its width), or
-    a list of Python sets, which share one vocabulary per call. On rows of 0 and 1 the formula is
-    the one of sets, |X ∩ Y| / (|X ∩ Y| + alpha |X \\ Y| + beta |Y \\ X|). On counts it is the
-    product form of chemistry, not the min/max form. Where nothing is to be compared (0/0, for
-    instance two empty rows) the value is 1.
+    The data are a dense or CSR matrix of entries ≥ 0, or a list of Python sets. A CSR matrix stays
+    sparse. On rows of 0 and 1 the formula is Tversky's index of sets,
+    |X ∩ Y| / (|X ∩ Y| + alpha |X \\ Y| + beta |Y \\ X|). On counts it is the product form that
+    chemistry uses, not the min/max form. The value is 1 where the formula is 0/0, for instance for
+    two empty rows.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Weight of what x has and y has not, ≥ 0.
+        Weight of the items that x has and y has not, ≥ 0.
     beta : float, default=0.0
-        Weight of what y has and x has not, ≥ 0. The kernel is symmetric if beta equals alpha.
+        Weight of the items that y has and x has not, ≥ 0. The kernel is symmetric if beta equals
+        alpha.
 
     Notes
     -----
-    For |√alpha − √beta| > 1 the product form can be negative or infinite on counts, so such
-    weights take rows of 0 and 1 only.
+    For |√alpha − √beta| > 1 the product form can be negative or infinite on counts. The kernel
+    then only takes rows of 0 and 1.
 
     Examples
     --------
@@ -96,7 +97,7 @@ class Tversky(Kernel):
     def _check_data(self, X: Any, name: str = "X") -> Any:
         alpha, beta = self._weights()
         if isinstance(X, Set):
-            raise TypeError(f"{type(self).__name__} needs a list of sets as {name}, got one set.")
+            raise TypeError(f"{type(self).__name__} needs {name} to be a list of sets, not a set.")
         if not sparse.issparse(X) and hasattr(X, "__len__") and len(X) == 0:
             raise ValueError(f"{type(self).__name__} needs rows or sets, but {name} is empty.")
         if _are_sets(X):
@@ -105,13 +106,13 @@ class Tversky(Kernel):
         entries = X.data if sparse.issparse(X) else X
         if entries.size and entries.min() < 0:
             raise ValueError(
-                f"{type(self).__name__} needs entries ≥ 0, but {name} has a smallest entry of "
+                f"{type(self).__name__} needs entries ≥ 0, but the smallest entry of {name} is "
                 f"{entries.min():.4g}."
             )
         if abs(alpha**0.5 - beta**0.5) > 1 and not np.all((entries == 0) | (entries == 1)):
             raise ValueError(
-                f"{self!r} is defined for rows of 0 and 1 only, but {name} has other entries: use "
-                "weights with |√alpha − √beta| ≤ 1 for counts."
+                f"{self!r} is only defined for rows of 0 and 1, but {name} has other entries: for "
+                "counts, choose weights with |√alpha − √beta| ≤ 1."
             )
         return X
 
@@ -122,7 +123,7 @@ class Tversky(Kernel):
         for i, one in enumerate(sets):
             if not isinstance(one, Set):
                 raise TypeError(
-                    f"{type(self).__name__} was given a list of sets as {name}, but its item {i} "
+                    f"{type(self).__name__} needs all items of {name} to be sets, but item {i} "
                     f"is {one!r}."
                 )
         return sets
@@ -134,14 +135,14 @@ class Tversky(Kernel):
                 f"{type(self).__name__} compares sets with sets and rows with rows, but only one "
                 "of X and Y is a list of sets."
             )
-        # A vocabulary holds for one call: new sets may bring new items.
+        # Each call numbers the items anew, because new sets may contain new items.
         return tuple(_incidence(X, Y)) if isinstance(X, list) else (X, Y)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         alpha, beta = self._weights()
         if isinstance(X, list):
             X, Y = _incidence(X, Y)
-        X, Y = in_one_unit(X, Y)  # which changes no ratio
+        X, Y = in_one_unit(X, Y)  # the ratio does not depend on the unit
         common = np.asarray(safe_sparse_dot(X, Y.T, dense_output=True))
         rest = (1 - alpha - beta) * common
         rest += (alpha * row_norms(X, squared=True))[:, None]
@@ -153,10 +154,11 @@ class Tversky(Kernel):
 
 
 class Tanimoto(Tversky):
-    """Tanimoto's or Jaccard's index, ``⟨x, y⟩ / (‖x‖² + ‖y‖² − ⟨x, y⟩)``.
+    """Tanimoto's index ``⟨x, y⟩ / (‖x‖² + ‖y‖² − ⟨x, y⟩)``, also called Jaccard's index.
 
-    The data are a matrix, dense or CSR, of entries ≥ 0, or a list of Python sets, of which it is
-    the size of the intersection over that of the union; see `Tversky`. Two empty rows have 1.
+    The data are a dense or CSR matrix of entries ≥ 0, or a list of Python sets. For sets the index
+    is the size of the intersection divided by the size of the union. The value of two empty rows or
+    sets is 1. The kernel is ``Tversky(alpha=1, beta=1)``.
 
     Examples
     --------
@@ -171,10 +173,17 @@ class Tanimoto(Tversky):
 
 
 class Dice(Tversky):
-    """Dice's index, ``2 ⟨x, y⟩ / (‖x‖² + ‖y‖²)``.
+    """Dice's index ``2 ⟨x, y⟩ / (‖x‖² + ‖y‖²)``.
 
-    The data are a matrix, dense or CSR, of entries ≥ 0, or a list of Python sets; see `Tversky`.
-    Two empty rows have 1.
+    The data are a dense or CSR matrix of entries ≥ 0, or a list of Python sets. The value of two
+    empty rows or sets is 1. The kernel is ``Tversky(alpha=0.5, beta=0.5)``.
+
+    Examples
+    --------
+    >>> from krein.kernels import Dice
+    >>> Dice()([{1, 2}, {2}], [{2, 3, 4}])
+    array([[0.4],
+           [0.5]])
     """
 
     def __init__(self) -> None:
@@ -185,15 +194,30 @@ class Dice(Tversky):
 
 
 def check_ragged(
-    owner: Kernel, X: Any, name: str, noun: str, shapes: str, shortest: int = 1
+    owner: Kernel, X: Any, name: str, noun: str, shape: str, shortest: int, vectors: bool
 ) -> list[NDArray[np.float64]]:
-    """A list of finite matrices of equal width; vectors are taken as columns if `shapes` says so.
+    """Return X as a list of finite matrices of equal width, or raise an error.
 
-    `noun` and `shapes` are the words of the messages: what one object is and its shape.
+    Parameters
+    ----------
+    owner : Kernel
+        The kernel that the error names.
+    X : array-like or sequence of array-likes
+        The objects.
+    name : str
+        The name that the error gives to X.
+    noun : str
+        What the error calls the objects, in the plural.
+    shape : str
+        The shape of one object in words, for the error.
+    shortest : int
+        The smallest allowed number of rows of an object.
+    vectors : bool
+        Whether a vector is taken as a matrix of one column.
     """
     title = type(owner).__name__
     if isinstance(X, str | bytes) or not hasattr(X, "__len__") or sparse.issparse(X):
-        raise TypeError(f"{title} needs a list of {noun} as {name}, got {type(X).__name__}.")
+        raise TypeError(f"{title} needs {name} to be a list of {noun}, got {type(X).__name__}.")
     if len(X) == 0:
         raise ValueError(f"{title} needs a list of {noun}, but {name} is empty.")
     found: list[NDArray[np.float64]] = []
@@ -204,31 +228,26 @@ def check_ragged(
             raise TypeError(
                 f"{title} needs {noun} of numbers, but object {i} of {name} is not."
             ) from error
-        if array.ndim == 1 and shapes.startswith("(time,)"):
-            array = array[:, None]
-        if array.ndim != 2:
-            raise ValueError(
-                f"{title} needs a list of {noun} of shape {shapes}, but object {i} of {name} has "
-                f"shape {array.shape}."
-            )
-        if len(array) < shortest or array.shape[1] == 0:
-            raise ValueError(
-                f"{title} needs {noun} of at least {shortest} point{'s' * (shortest > 1)}, but "
-                f"object {i} of {name} has shape {np.shape(one)}."
-            )
-        if array.shape[1] != (found[0] if found else array).shape[1]:
-            raise ValueError(
-                f"{title} needs {noun} of one width, but object {i} of {name} has "
-                f"{array.shape[1]} columns and object 0 has {found[0].shape[1]}."
-            )
-        if not np.isfinite(array).all():
-            raise ValueError(f"{title} needs finite {noun}, but object {i} of {name} is not.")
+        array = array[:, None] if array.ndim == 1 and vectors else array
         found.append(array)
+        if array.ndim != 2:
+            needs, has = f"a list of {noun} of shape {shape}", f"has shape {array.shape}"
+        elif len(array) < shortest or array.shape[1] == 0:
+            needs = f"{noun} of at least {shortest} point{'s' * (shortest > 1)}"
+            has = f"has shape {np.shape(one)}"
+        elif array.shape[1] != found[0].shape[1]:
+            needs = f"{noun} of one width"
+            has = f"has {array.shape[1]} columns and object 0 has {found[0].shape[1]}"
+        elif not np.isfinite(array).all():
+            needs, has = f"finite {noun}", "is not"
+        else:
+            continue
+        raise ValueError(f"{title} needs {needs}, but object {i} of {name} {has}.")
     return found
 
 
 def check_ragged_pair(owner: Kernel, X: Any, Y: Any, noun: str) -> tuple[Any, Any]:
-    """X and Y, if their matrices have the same width."""
+    """Return X and Y if their matrices have the same width, or raise an error."""
     if X[0].shape[1] != Y[0].shape[1]:
         raise ValueError(
             f"{type(owner).__name__} compares objects of equal width, but X has {X[0].shape[1]} "
@@ -238,20 +257,20 @@ def check_ragged_pair(owner: Kernel, X: Any, Y: Any, noun: str) -> tuple[Any, An
 
 
 class Hausdorff(Kernel):
-    """Hausdorff's distance between sets of points, with Euclidean distances between points.
+    """Hausdorff's distance between sets of points.
 
         h(x, y) = max_{a ∈ x} min_{b ∈ y} ‖a − b‖,   H(x, y) = max(h(x, y), h(y, x))
 
-    The data are a list of arrays of shape (points, d), or one array (sets, points, d). A distance
-    is a kernel like any other: see `Similarity`.
+    The data are a list of arrays of shape (points, d), or one array of shape (sets, points, d).
+    ``Similarity(Hausdorff())`` is a similarity.
 
     Parameters
     ----------
     modified : bool, default=False
-        Whether the largest distance to the other set gives way to the mean one, which a single
-        stray point does not decide.
+        If True, h is the mean over the points of x instead of the maximum, so that a single stray
+        point has less influence.
     directed : bool, default=False
-        Whether h is the kernel, which is not symmetric, in place of H.
+        If True, the kernel is h, which is not symmetric. If False, the kernel is H.
 
     References
     ----------
@@ -275,7 +294,7 @@ class Hausdorff(Kernel):
         return Traits(is_symmetric=not self.directed, takes_vectors=False, mirrors=True)
 
     def _check_data(self, X: Any, name: str = "X") -> list[NDArray[np.float64]]:
-        return check_ragged(self, X, name, "point sets", "(points, d)")
+        return check_ragged(self, X, name, "point sets", "(points, d)", 1, False)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return check_ragged_pair(self, *super()._check_pair(X, Y), "coordinates")
@@ -289,7 +308,7 @@ class Hausdorff(Kernel):
         return out
 
     def _against(self, x: NDArray, points: NDArray, starts: NDArray) -> NDArray:
-        """The distances of one set to several, which are stacked and begin at `starts`."""
+        """Return the distances of x to the sets whose stacked `points` begin at `starts`."""
         D = cdist(x, points)
         nearest = np.minimum.reduceat(D, starts, axis=1)
         there = nearest.mean(axis=0) if self.modified else nearest.max(axis=0)
@@ -308,7 +327,10 @@ class Hausdorff(Kernel):
 def _stacks(
     sets: list[NDArray], budget: int
 ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.intp]]]:
-    """Consecutive sets of at most `budget` points together (or one set): which, points, starts."""
+    """Yield runs of consecutive sets with at most `budget` points in total, or one larger set.
+
+    A run is the slice of the sets, their stacked points, and the place where each set starts.
+    """
     ends = np.cumsum([len(one) for one in sets])
     first = 0
     while first < len(sets):

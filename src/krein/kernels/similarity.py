@@ -1,4 +1,4 @@
-"""The kernel of a distance."""
+"""Similarities that are functions of a distance."""
 
 from __future__ import annotations
 
@@ -21,30 +21,32 @@ from .errors import UnresolvedError
 from .sampling import distinct_pairs, sample_by_content
 from .traits import Traits
 
-# The unit of a distance is taken from at most this many objects, hence 4950 pairs.
+# The median distance is computed from at most this many objects, which form 4950 pairs.
 SAMPLED = 100
 RATED = ("exp", "gaussian")
 TRANSFORMS = ("exp", "gaussian", "negative", "negative_squared", "max")
 
 
 class Similarity(_Wrapper):
-    """A similarity made of a distance D, in general indefinite.
+    """A similarity that is a function of a distance D. It is indefinite in general.
 
     Parameters
     ----------
     distance : Kernel or callable
-        The distance: `EditDistance`, `DynamicTimeWarping`, `Hausdorff`, any other kernel, or a
-        function of blocks ``f(X, Y) -> (len(X), len(Y))``. A function is taken to be symmetric;
-        ``Custom(f, symmetric=False)`` says that it is not.
+        The distance D: `EditDistance`, `DynamicTimeWarping`, `Hausdorff`, any other kernel, or a
+        function ``f(X, Y)`` that returns the distances as an array of shape (len(X), len(Y)). A
+        function is assumed to be symmetric; use ``Custom(f, symmetric=False)`` if it is not.
     transform : {"exp", "gaussian", "negative", "negative_squared", "max"}, default="exp"
-        exp(−gamma D), exp(−gamma D²), −D, −D²/2 or scale − D.
+        The similarity is exp(−gamma D) for "exp", exp(−gamma D²) for "gaussian", −D for "negative",
+        −D²/2 for "negative_squared" and scale − D for "max".
     gamma : "median" or float, default="median"
-        The rate of "exp" and "gaussian". "median" makes the similarity of a median pair 1/e: one
-        over the median of D, or over its square, the median being that of the pairs with D > 0
-        among up to 100 objects. A map or learner takes it from the data that it is fitted on, and
-        its ``kernel_`` has the number; `resolved` returns a kernel with the number.
+        The rate of "exp" and "gaussian". "median" computes the rate at which two objects at the
+        median distance have the similarity 1/e. The median is taken over all pairs with D > 0 among
+        up to 100 objects of the training data. Feature maps and learners compute it in `fit`, and
+        their ``kernel_`` contains the number; `resolved` returns a kernel with the number.
     scale : float, default=None
-        The largest distance, which "max" needs; beyond it the similarity is negative.
+        The distance at which the similarity is zero. It is required for "max" and not used
+        otherwise.
 
     Examples
     --------
@@ -54,7 +56,7 @@ class Similarity(_Wrapper):
     >>> kernel([[[0.0, 0]], [[3, 4]]])
     array([[10.,  5.],
            [ 5., 10.]])
-    >>> Similarity(Hausdorff()).resolved([[[0.0, 0]], [[3, 4]]])  # whose median distance is 5
+    >>> Similarity(Hausdorff()).resolved([[[0.0, 0]], [[3, 4]]])  # the median distance is 5
     Similarity(distance=Hausdorff(), gamma=0.2)
     """
 
@@ -76,14 +78,14 @@ class Similarity(_Wrapper):
             return self.distance
         if not callable(self.distance) or isinstance(self.distance, type):
             raise TypeError(
-                "Similarity needs a distance that is a kernel or a function of blocks, got "
-                f"{self.distance!r}."
+                "Similarity needs distance to be a kernel or a function f(X, Y) of two lists of "
+                f"objects, got {self.distance!r}."
             )
         return Custom(self.distance)
 
     @property
     def traits(self) -> Traits:
-        return replace(self.kernel.traits, has_closed_form=False)  # whatever the distance has
+        return replace(self.kernel.traits, has_closed_form=False)  # even if the distance has one
 
     @property
     def is_resolved(self) -> bool:
@@ -91,7 +93,7 @@ class Similarity(_Wrapper):
 
     @property
     def _waits(self) -> bool:
-        """Whether the rate is to be taken from data."""
+        """True if gamma depends on data."""
         return self.transform in RATED and isinstance(self.gamma, str) and self.gamma == "median"
 
     def _resolved(self, X: Any) -> Similarity:
@@ -103,21 +105,21 @@ class Similarity(_Wrapper):
         return found
 
     def sampled(self, X: Any) -> tuple[NDArray[np.intp], NDArray]:
-        """Places of up to 100 objects of X, drawn by content, and their distances.
+        """Return the places of up to 100 sampled objects of X, and the distances between them.
 
-        Each pair is evaluated once; the distances of objects to themselves are not, and are NaN
-        in the matrix that is returned.
+        A symmetric distance is evaluated once per pair. The distances of objects to themselves are
+        not evaluated; the diagonal of the returned matrix is NaN.
         """
         chosen = sample_by_content(self.kernel, X, SAMPLED)
         return chosen, distinct_pairs(self.kernel, X, chosen)
 
     def _rate(self, D: NDArray) -> float:
-        """The rate at which the median of the positive distances off the diagonal has 1/e."""
+        """Return the rate at which the median of all positive distances has the similarity 1/e."""
         positive = D[~np.eye(len(D), dtype=bool) & (D > 0)]
         if not len(positive):
             warnings.warn(
-                f"{self!r} finds no two objects with a distance above 0, hence no unit of the "
-                "distances: gamma=1.0 is taken. Give gamma a number.",
+                f"{self!r} finds no two objects with a distance above 0, so it uses gamma=1.0 in "
+                "place of the median. Give gamma a number.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -128,25 +130,25 @@ class Similarity(_Wrapper):
         if not 0 < rate < np.inf:
             raise ValueError(
                 f"{type(self).__name__}(transform={self.transform!r}) finds a median distance of "
-                f"{median:.4g}, for which no gamma exists in floating point: divide the distances "
-                "by a number of that size first."
+                f"{median:.4g}, whose gamma is beyond the range of floating point: divide the "
+                "distances by a number of about the median first."
             )
         return float(rate)
 
     def _check_parameters(self) -> None:
         transform = check_choice(self, "transform", self.transform, TRANSFORMS)
         if transform in RATED and not self._waits:
-            check_positive(self, "gamma", self.gamma, "or 'median'")
+            check_positive(self, "gamma", self.gamma, " or 'median'")
         if transform == "max" and self.scale is None:
             raise ValueError(
-                "Similarity(transform='max') needs scale, the largest distance there is, so that "
-                "new data are treated as the old."
+                "Similarity(transform='max') needs scale, the distance at which the similarity is "
+                "zero, so that training data and new data have the same scale."
             )
         if transform == "max":
             check_finite(self, "scale", self.scale)
 
     def _of(self, D: NDArray, out: NDArray | None = None) -> NDArray:
-        """The similarity at the distances D, which are left as they are unless `out` is D."""
+        """Return the similarity at the distances D, written to `out` if it is given."""
         self._check_parameters()
         if self._waits:
             raise UnresolvedError(self)
@@ -160,7 +162,7 @@ class Similarity(_Wrapper):
         return exp_in_place(np.multiply(values, -float(self.gamma), out=out))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        self._check_parameters()  # before the distances are computed
+        self._check_parameters()  # before the distances, which may be slow, are computed
         if Y is not None:
             self._settled(X, Y)
         elif not self.kernel.is_resolved:
@@ -169,13 +171,13 @@ class Similarity(_Wrapper):
         out = kernel(X, Y)
         rated = self._rated(X, out) if self._waits else self
         if type(kernel).__call__ is not Kernel.__call__:
-            return rated._of(out)  # it may be the caller's matrix; all others are new
+            return rated._of(out)  # a new array, because `out` may be the caller's matrix
         for rows in row_blocks(len(out), out.itemsize * out.shape[1]):
             rated._of(out[rows], out=out[rows])
         return out
 
     def _rated(self, X: Any, D: NDArray) -> Similarity:
-        """`resolved` where all distances D are known."""
+        """Return the kernel resolved on X, whose distances D are already computed."""
         chosen = sample_by_content(self.kernel, self.kernel._check_data(X), SAMPLED)
         found = copy.copy(self)
         found.gamma = self._rate(D[np.ix_(chosen, chosen)])

@@ -15,7 +15,7 @@ METRICS = ("levenshtein", "normalized", "jaro_winkler", "lcs")
 
 
 def _rapidfuzz() -> tuple[Any, dict[str, Any]]:
-    """rapidfuzz's all-pairs function and its scorer for each metric."""
+    """Return rapidfuzz's function for all pairs, and its scorer for each metric."""
     try:
         from rapidfuzz import distance, process
     except ImportError as error:
@@ -31,20 +31,22 @@ def _rapidfuzz() -> tuple[Any, dict[str, Any]]:
 
 
 class EditDistance(Kernel):
-    """A distance between strings, computed by rapidfuzz for all pairs of a block at once.
+    """A distance between strings, computed by rapidfuzz.
 
-    The data are a list, tuple, array or Series of strings. A distance is a kernel like any other:
-    ``-EditDistance()`` and ``Similarity(EditDistance())`` are indefinite similarities.
+    The data are a list, tuple, array or Series of strings. ``-EditDistance()`` and
+    ``Similarity(EditDistance())`` are indefinite similarities.
 
     Parameters
     ----------
     metric : {"levenshtein", "normalized", "jaro_winkler", "lcs"}, default="levenshtein"
-        "levenshtein" is the number of insertions, deletions and substitutions; "normalized" that
-        number over the length of the longer string; "jaro_winkler" is 1 − the Jaro-Winkler
-        similarity; "lcs" is the length of the longer string − that of the longest common
-        subsequence. Two empty strings are at distance 0.
+        The distance between two strings. Two empty strings have the distance 0.
+
+        - "levenshtein": the number of insertions, deletions and substitutions.
+        - "normalized": the Levenshtein distance divided by the length of the longer string.
+        - "jaro_winkler": one minus the Jaro-Winkler similarity.
+        - "lcs": the length of the longer string minus the length of the longest common subsequence.
     n_jobs : int, default=1
-        Threads of rapidfuzz; -1 means all cores.
+        Number of threads; -1 means all cores.
 
     Examples
     --------
@@ -66,16 +68,16 @@ class EditDistance(Kernel):
         shape = getattr(X, "shape", (0,))
         if isinstance(X, str | bytes) or not hasattr(X, "__len__") or len(shape) != 1:
             got = f"an array of shape {tuple(shape)}" if len(shape) != 1 else repr(X)
-            raise TypeError(f"EditDistance needs a sequence of strings as {name}, got {got}.")
+            raise TypeError(f"EditDistance needs {name} to be a sequence of strings, got {got}.")
         strings = list(X)
         if not strings:
             raise ValueError(f"EditDistance needs at least one string, but {name} is empty.")
-        # The types alone are quick to look at; the culprit is looked for where there is one.
+        # Comparing the types alone is fast. The loop runs only if some item is not a plain string.
         for i, string in enumerate(strings if set(map(type, strings)) != {str} else ()):
             if not isinstance(string, str):
                 raise TypeError(
                     f"EditDistance needs strings, but item {i} of {name} is {string!r}: convert "
-                    "the data first, e.g. with str."
+                    "all items first, e.g. with str."
                 )
         return strings
 

@@ -1,4 +1,4 @@
-"""Properties of a kernel that its callers need to know before they evaluate it."""
+"""What a kernel declares about itself."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Traits:
-    """What a kernel declares about itself; the defaults describe a symmetric kernel of vectors.
+    """What a kernel declares about itself. The defaults describe a symmetric kernel of vectors.
 
     A kernel class sets ``traits = Traits(...)``, or defines a property `traits` if the traits
-    depend on its parameters. Multiples, transposes and skew parts of a kernel have the traits of
-    the kernel; `joined` gives the traits of sums and products, `symmetrised` those of symmetric
-    parts.
+    depend on the parameters of the kernel. A multiple, the transpose and the skew part of a kernel
+    have the traits of the kernel itself. `joined` returns the traits of a sum or a product, and
+    `symmetrised` returns the traits of a symmetric part.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Traits:
         True if the kernel defines `_closed_form`, its spectral measure on all of R^d.
     fills_diagonal : bool, default=True
         True if `Kernel.diag` is cheap and more accurate than the diagonal of a block. ``kernel(X)``
-        then writes `Kernel.diag` on its diagonal.
+        then takes its diagonal from `Kernel.diag`.
     takes_vectors : bool, default=True
         True if the data are a numeric matrix; False for strings, series, sets and other objects.
     mirrors : bool, default=False

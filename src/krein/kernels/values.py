@@ -1,4 +1,4 @@
-"""Two checks of the kernel values that a map or a learner takes: they are finite, they differ."""
+"""Two checks of kernel values: that they are finite, and that they differ between objects."""
 
 from __future__ import annotations
 
@@ -12,34 +12,35 @@ from .._hashing import hash_rows
 from .base import Kernel
 from .errors import BadPairError, one_line
 
-# A row of a kernel matrix stands alone if all other values in it are below this share of k(x, x);
-# values are all the same if the deviations of those off the diagonal and of those on it are below
-# this share of their mean.
+# A row of a kernel matrix stands alone if its values off the diagonal are below this share of
+# k(x, x). A matrix is constant if its values deviate from their mean by less than this share of it.
 NEGLIGIBLE = 1e-3
 # A matrix is nearly the identity if at least this share of its rows stand alone.
 MOST_ROWS = 0.9
-# Matrices of fewer objects are not judged: few values are alike by chance.
+# Matrices of fewer objects are not judged, because few values can be alike by chance.
 FEWEST = 10
 
 
 def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any = None) -> NDArray:
-    """Return `values` if all of them are finite, else raise the sentence about the first bad pair.
+    """Return `values` if all of them are finite, else raise an error about the first bad pair.
 
-    The sum of finite numbers is finite unless it overflows, so a good block costs one sum.
+    The sum of finite numbers is finite unless it overflows, so the check of a good block costs one
+    sum.
 
     Parameters
     ----------
     kernel : Kernel
-        The kernel that the sentence names.
+        The kernel that the error names.
     values : ndarray of shape (n, m)
-        A block of its values.
+        A block of kernel values.
     rows, columns : sequences of int, default=None
-        Indices of the block's rows and columns in the whole; None means that the block is the
-        whole.
+        The places of the block's rows and columns in the whole matrix. None means that the block
+        is the whole matrix.
 
     Raises
     ------
     BadPairError
+        If a value is NaN or infinite.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):
@@ -54,25 +55,24 @@ def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any
 
 
 def kernel_name(kernel: Kernel) -> str:
-    """How a sentence calls the kernel: its repr, or for a user's function its name."""
+    """Return the name of the kernel in messages: its repr, or the name of the user's function."""
     f = getattr(kernel, "f", None)
-    return (
-        one_line(kernel) if f is None else f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
-    )
+    name = f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
+    return one_line(kernel) if f is None else name
 
 
 def uninformative(K: NDArray) -> str | None:
-    """Why nothing can be learned from a kernel matrix; None if that cannot be said of it.
+    """Return why nothing can be learned from a kernel matrix, or None.
 
     Parameters
     ----------
     K : ndarray of shape (n, n)
-        Values of all pairs of some objects.
+        The values of all pairs of some objects.
 
     Returns
     -------
     str or None
-        What the matrix nearly is, and the cure.
+        The reason and the cure, if the matrix is nearly the identity or nearly constant.
     """
     n = len(K)
     size = float(np.abs(K).max(initial=0))
@@ -85,9 +85,9 @@ def uninformative(K: NDArray) -> str | None:
     alone = float(np.mean(off.max(axis=1) < NEGLIGIBLE * diagonal))
     if alone >= MOST_ROWS:
         return (
-            f"nearly the identity: for {100 * alone:.0f} % of {n} rows no other row has a "
-            "thousandth of k(x, x), so no row says anything about another. Choose a wider kernel, "
-            "e.g. Similarity(…, gamma='median') or a larger sigma"
+            f"nearly the identity: for {100 * alone:.0f} % of {n} rows x, k(x, y) is below a "
+            "thousandth of k(x, x) for every other row y. Choose a wider kernel, e.g. "
+            "Similarity(…, gamma='median') or a larger sigma"
         )
     others = K[~np.eye(n, dtype=bool)]
     mean = float(others.mean())
@@ -95,16 +95,16 @@ def uninformative(K: NDArray) -> str | None:
     if max(gaps) < NEGLIGIBLE * abs(mean):
         return (
             f"nearly constant: its values on {n} rows differ by less than a thousandth of their "
-            "mean, so all rows are alike. Choose a narrower kernel, e.g. Similarity(…, "
-            "gamma='median') or a smaller sigma"
+            "mean. Choose a narrower kernel, e.g. Similarity(…, gamma='median') or a smaller sigma"
         )
     return None
 
 
 def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
-    """Warn if the values K of a kernel, of all pairs of some rows, say nothing about the rows.
+    """Warn if the kernel matrix K is nearly the identity or nearly constant.
 
-    Where the rows X are given and hardly any two of them differ, the kernel is not to blame.
+    No warning is given if the rows X of the matrix are known and nearly all of them are equal,
+    because then no kernel can tell them apart.
     """
     reason = uninformative(K)
     if reason is not None and (X is None or len(np.unique(hash_rows(X))) >= FEWEST):

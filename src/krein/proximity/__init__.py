@@ -1,8 +1,8 @@
-"""Proximity data: dissimilarities and similarities between objects, given as matrices.
+"""Transformers of proximity data: matrices of dissimilarities or similarities between objects.
 
-All of these estimators are fitted on the values of all pairs of training objects and transform
-rows of values against the training objects; on the training rows `transform` repeats
-`fit_transform`. Nothing is symmetrised unless `symmetrize` is asked to do it.
+`fit` takes the values of all pairs of training objects. `transform` takes rows of values of new
+objects against the training objects, and returns for training objects what `fit_transform` returns.
+The transformers refuse a matrix that must be symmetric and is not; `symmetrize` makes it symmetric.
 """
 
 from ._base import symmetrize

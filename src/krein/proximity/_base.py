@@ -1,4 +1,4 @@
-"""What the estimators of proximity data share: the contract, the checks, centring, spectra."""
+"""The base class, the checks, the centring and the spectra of the proximity transformers."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._blocks import row_blocks
 from .._threads import blas_threads_for
 from .._validation import NestedParameters, all_or_nothing
+from .errors import AsymmetryError
 
-# Matrices that differ from their transpose by more than this, relative to their largest value,
-# are not symmetric: round-off is smaller, also that of distances computed from products.
+# A matrix is symmetric if it differs from its transpose by at most this share of its largest value.
+# The round-off of distances computed from products is smaller.
 ROUND_OFF = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-5}
 
 
 class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the transformers that learn from all pairs of training objects.
+    """Base class of the transformers that learn from all pairs of training objects.
 
-    A transformer defines `_square(X)`, the matrix of all training pairs, `_rows(X)`, the values
-    of new objects against the training objects, `_learn(square)` and `_map(rows)`.
+    A subclass defines four methods. `_square(X)` returns the matrix of all pairs of training
+    objects, and `_learn(square)` learns from it. `_rows(X)` returns the values of new objects
+    against the training objects, and `_map(rows)` transforms them.
     """
 
     n_samples_fit_: int
+    n_features_in_: int
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -43,9 +46,10 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Parameters
         ----------
         X : array-like of shape (n, n)
-            The values of all pairs of training objects; or the objects themselves, where they
-            are not precomputed.
-        y : ignored
+            The values of all pairs of training objects. If the values are not precomputed, X
+            holds the training objects themselves.
+        y : Ignored
+            Not used; present for scikit-learn's API.
 
         Returns
         -------
@@ -56,16 +60,22 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Fit, and transform the training objects; the values of all pairs are computed once.
+        """Learn from the training objects and transform them.
+
+        The values of all pairs are computed once, in contrast to ``fit(X).transform(X)``.
 
         Parameters
         ----------
-        X : array-like of shape (n, n), or the training objects
-        y : ignored
+        X : array-like of shape (n, n)
+            The values of all pairs of training objects. If the values are not precomputed, X
+            holds the training objects themselves.
+        y : Ignored
+            Not used; present for scikit-learn's API.
 
         Returns
         -------
-        ndarray, the same as ``fit(X).transform(X)``
+        ndarray of n rows
+            The result of ``fit(X).transform(X)``.
         """
         return self._map(self._fit(X))
 
@@ -82,13 +92,13 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Parameters
         ----------
         X : array-like of shape (m, n)
-            Each row holds the values of one object against all n training objects; or the new
-            objects themselves, where they are not precomputed.
+            Each row holds the values of one object against all n training objects. If the values
+            are not precomputed, X holds the new objects themselves.
 
         Returns
         -------
         ndarray of m rows
-            In the dtype of X, if that is float32 or float64.
+            The transformed objects, in the dtype of X if it is float32 or float64.
         """
         check_is_fitted(self)
         with blas_threads_for(X):
@@ -117,58 +127,48 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
 
 def precomputed_square(owner: BaseEstimator, X: Any) -> NDArray:
-    """Validate the matrix of all training pairs."""
+    """Return the validated matrix of all pairs of training objects."""
     square = validate_data(owner, X, dtype=[np.float64, np.float32])
     check_square(owner, square)
     return square
 
 
-def precomputed_rows(owner: BaseEstimator, X: Any) -> NDArray:
-    """Validate rows of values against the training objects."""
-    try:
-        return validate_data(owner, X, reset=False, dtype=[np.float64, np.float32])
-    except ValueError as error:
-        if "is expecting" not in str(error):
-            raise
+def precomputed_rows(owner: Proximity, X: Any) -> NDArray:
+    """Return validated rows of values against the training objects."""
+    validate_data(owner, X, reset=False, skip_check_array=True, ensure_2d=False)  # column names
+    rows = check_array(X, dtype=[np.float64, np.float32], estimator=owner, input_name="X")
+    if rows.shape[1] != owner.n_features_in_:
         raise ValueError(
-            f"{error} A row of precomputed values has one column per training object, in the "
-            "order of fit: pass D[np.ix_(new, train)]."
-        ) from None
+            f"X has {rows.shape[1]} features, but {_name(owner)} is expecting "
+            f"{owner.n_features_in_} features as input. A row of precomputed values has one column "
+            "per training object, in the order of fit: pass D[np.ix_(new, train)]."
+        )
+    return rows
 
 
 def check_square(owner: object, X: NDArray) -> None:
-    """Raise unless X is square."""
+    """Raise an error unless X is square."""
     if X.shape[0] != X.shape[1]:
         choice = next((name for name in ("metric", "kernel") if hasattr(owner, name)), None)
         raise ValueError(
-            f"{_name(owner)} needs the square matrix X of all pairs of training objects, got "
+            f"{_name(owner)} needs the square matrix of all pairs of training objects, but X has "
             f"shape {X.shape}: pass D[np.ix_(train, train)]"
             f"{f', or choose a {choice} if X holds vectors' if choice else ''}."
         )
 
 
 def check_symmetric(owner: object, X: NDArray) -> None:
-    """Raise unless X = Xᵀ up to round-off."""
+    """Raise an error unless X = Xᵀ up to round-off."""
     gap = np.abs(X - X.T)
-    worst = float(gap.max())
-    if worst > ROUND_OFF[X.dtype] * float(np.abs(X).max()):
-        i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
-        raise ValueError(
-            f"{_name(owner)} needs a symmetric matrix X, but X[{i}, {j}] = {X[i, j]:.6g} and "
-            f"X[{j}, {i}] = {X[j, i]:.6g}, the largest asymmetry ({worst:.3g}): choose how to "
-            'symmetrise it, e.g. krein.proximity.symmetrize(X, "average").'
-        )
+    if gap.max() > ROUND_OFF[X.dtype] * float(np.abs(X).max()):
+        place = place_of_largest(gap)
+        raise AsymmetryError(_name(owner), place, float(X[place]), float(X.T[place]))
 
 
-def check_finite_pairs(owner: object, X: NDArray, source: str) -> None:
-    """Raise if a computed value is NaN or infinite, naming the pair."""
-    bad = ~np.isfinite(X)
-    if bad.any():
-        i, j = (int(k) for k in np.argwhere(bad)[0])
-        raise ValueError(
-            f"{_name(owner)} got {X[i, j]} from {source} for object {i} of X and training object "
-            f"{j}: it must be finite for every pair."
-        )
+def place_of_largest(X: NDArray) -> tuple[int, int]:
+    """Return the row and the column of the largest entry of a matrix."""
+    i, j = np.unravel_index(np.argmax(X), X.shape)
+    return int(i), int(j)
 
 
 def _name(owner: object) -> str:
@@ -178,25 +178,26 @@ def _name(owner: object) -> str:
 def symmetrize(D: ArrayLike, how: str = "average", reverse: ArrayLike | None = None) -> NDArray:
     """Make a matrix of dissimilarities or similarities symmetric.
 
-    The estimators never do it by themselves: which of two contradicting values is right is for
-    the owner of the data to say. An entry of the result depends on the two values of its own pair
-    alone, so that symmetrising before cross-validation leaks nothing.
+    The transformers never symmetrise a matrix themselves, because only the owner of the data knows
+    which of two different values of a pair is right. An entry of the result depends on the two
+    values of its own pair only, so a matrix can be symmetrised before cross-validation.
 
     Parameters
     ----------
-    D : array-like of shape (n, n), or (m, n) with `reverse`
+    D : array-like of shape (n, n), or of shape (m, n) if `reverse` is given
         D[i, j] is the value from object i to object j.
     how : {"average", "min", "max"}, default="average"
-        ``(D + Dᵀ)/2``, or the smaller or the larger of the two values.
+        "average" takes the mean of the two values of a pair, "min" the smaller and "max" the
+        larger value.
     reverse : array-like of shape (n, m), default=None
-        The values of the other direction, for new objects: D holds those from m new objects to n
-        training objects, `reverse` those from the training objects to the new ones. None means
-        D itself, which must be square then.
+        The values in the other direction, for new objects. D then holds the values from m new
+        objects to n training objects, and `reverse` the values from the training objects to the
+        new objects. None means that D is square and holds both directions.
 
     Returns
     -------
     ndarray of the shape of D
-        float32 if D is, else float64.
+        The symmetric values, in float32 if D is float32, else in float64.
 
     Examples
     --------
@@ -221,18 +222,17 @@ def symmetrize(D: ArrayLike, how: str = "average", reverse: ArrayLike | None = N
         back = check_array(reverse, dtype=dtype, input_name="reverse")
         if back.shape != there.shape[::-1]:
             raise ValueError(
-                f"symmetrize needs reverse to have the shape of D transposed, "
-                f"{there.shape[::-1]}, got {back.shape}."
+                f"symmetrize needs reverse to have the shape of D.T, {there.shape[::-1]}, got "
+                f"{back.shape}."
             )
     return rules[how](there, back.T).astype(there.dtype, copy=False)
 
 
 class Centring(NamedTuple):
-    """The map ``K ↦ J K J``, ``J = I − 11ᵀ/n``, with the rule for new rows.
+    """The map ``K ↦ J K J`` with ``J = I − 11ᵀ/n``, which moves the origin to the mean object.
 
-    A new row k becomes ``k − mean(k) − column means + grand mean``, the means of columns and of
-    the whole being those of the *training* matrix: the inner product with the training objects
-    after the origin was moved to their mean, which one more object does not move.
+    A new row k becomes ``k − mean(k) − column means + grand mean``. The column means and the grand
+    mean are the means of the training matrix, because new objects do not move the origin.
     """
 
     column_means: NDArray[np.float64]
@@ -240,12 +240,12 @@ class Centring(NamedTuple):
 
     @classmethod
     def of(cls, K: NDArray) -> Centring:
-        """The centring learned from a symmetric training matrix."""
+        """Return the centring of a symmetric training matrix."""
         means = K.mean(axis=0, dtype=np.float64)
         return cls(means, float(means.mean()))
 
     def __call__(self, rows: NDArray) -> NDArray:
-        """Centred rows, computed in float64 and returned in the dtype of `rows`."""
+        """Return the centred rows, computed in float64, in the dtype of `rows`."""
         out = np.empty_like(rows)
         offset = self.grand_mean - self.column_means
         for block in row_blocks(len(rows), 8 * rows.shape[1]):
@@ -255,7 +255,10 @@ class Centring(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """``K = U diag(λ) Uᵀ``, largest magnitude first, with the eigenvalues that count as zero."""
+    """Eigenvalues λ and eigenvectors U of ``K = U diag(λ) Uᵀ``, largest magnitude first.
+
+    `is_zero` marks the eigenvalues that count as zero.
+    """
 
     values: NDArray[np.float64]
     vectors: NDArray[np.float64]
@@ -263,18 +266,19 @@ class Spectrum(NamedTuple):
 
     @property
     def negative_mass(self) -> float:
-        """``Σ_{λ < 0} |λ| / Σ |λ|``, 0 if there are only zeros."""
+        """``Σ_{λ < 0} |λ| / Σ |λ|``, or 0 if all eigenvalues are zero."""
         values = np.where(self.is_zero, 0.0, self.values)
         total = np.abs(values).sum()
         return float(-values[values < 0].sum() / total) if total else 0.0
 
 
 def spectrum(K: NDArray, tol: float, scale: float) -> Spectrum:
-    """The eigendecomposition of a matrix that is symmetric up to round-off, in float64.
+    """Return the eigendecomposition in float64 of a matrix that is symmetric up to round-off.
 
-    Zero are the eigenvalues below `tol` relative to the largest, and those below round-off in
-    values of size `scale`: rounding the entries of K to its dtype adds a random matrix, of norm
-    √n times the precision, and a rounded mean may add the same to all entries, norm n.
+    An eigenvalue counts as zero if it is below `tol` times the largest magnitude, or below the
+    round-off of values of size `scale`. Rounding the entries of K to its dtype adds a random matrix
+    whose norm is √n times the precision. A rounded mean may add the same number to all entries, a
+    matrix whose norm is n times the precision of float64.
     """
     dense = np.asarray(K, dtype=np.float64)
     values, vectors = linalg.eigh((dense + dense.T) / 2, overwrite_a=True, check_finite=False)

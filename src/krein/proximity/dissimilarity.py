@@ -1,4 +1,4 @@
-"""From dissimilarities to similarities."""
+"""Transformers that turn dissimilarities into similarities."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from ..kernels.errors import BadPairError
 from ._base import (
     ROUND_OFF,
     Centring,
     Proximity,
-    check_finite_pairs,
     check_symmetric,
+    place_of_largest,
     precomputed_rows,
     precomputed_square,
 )
+from .errors import DiagonalError, NegativeError
 
 METRIC = [StrOptions({"precomputed", "euclidean", "manhattan", "cosine"}), callable]
 
 
 class _Dissimilarities(Proximity):
-    """Base of the transformers of dissimilarities, precomputed or computed from rows."""
+    """Base class of the transformers of dissimilarities, precomputed or computed from vectors."""
 
     metric: str | Callable
     column_means_: NDArray[np.float64]
@@ -42,11 +44,7 @@ class _Dissimilarities(Proximity):
         diagonal = np.abs(np.diagonal(D))
         if diagonal.max() > ROUND_OFF[D.dtype] * D.max():
             i = int(np.argmax(diagonal))
-            raise ValueError(
-                f"{type(self).__name__} needs dissimilarities with a zero diagonal, but X[{i}, "
-                f"{i}] = {D[i, i]:.6g}: set it by np.fill_diagonal(X, 0) if it is noise; if X "
-                "holds similarities, leave this step out."
-            )
+            raise DiagonalError(type(self).__name__, (i, i), float(D[i, i]))
         return D
 
     def _rows(self, X: Any) -> NDArray:
@@ -65,21 +63,20 @@ class _Dissimilarities(Proximity):
     def _distances(self, X: NDArray) -> NDArray:
         Y = self._objects
         if callable(self.metric):
-            # Never the same object twice: scikit-learn would evaluate one triangle and mirror it.
+            # A copy of Y, because for equal arguments scikit-learn evaluates one triangle only.
             D = pairwise_distances(X, Y.copy(), metric=self.metric)
-            check_finite_pairs(self, D, "metric")
+            if not np.isfinite(D).all():
+                place = place_of_largest(~np.isfinite(D))
+                name = f"The metric of {type(self).__name__}"
+                raise BadPairError(name, float(D[place]), *place)
         else:
             D = pairwise_distances(X, None if X is Y else Y, metric=self.metric)
         return D.astype(X.dtype, copy=False)
 
     def _check_sign(self, D: NDArray) -> None:
         if D.min() < -ROUND_OFF[D.dtype] * np.abs(D).max():
-            i, j = (int(k) for k in np.unravel_index(np.argmin(D), D.shape))
-            raise ValueError(
-                f"Negative values in data passed to {type(self).__name__}: X[{i}, {j}] = "
-                f"{D[i, j]:.6g}, but a dissimilarity is never below 0; if X holds similarities, "
-                "leave this step out."
-            )
+            place = place_of_largest(-D)
+            raise NegativeError(type(self).__name__, place, float(D[place]))
 
     def _learn_means(self, D: NDArray) -> None:
         check_symmetric(self, D)
@@ -97,30 +94,31 @@ class _Dissimilarities(Proximity):
 
 
 class DoubleCentering(_Dissimilarities):
-    """Dissimilarities to inner products: ``S = −½ J D² J``, ``J = I − 11ᵀ/n``.
+    """Turn dissimilarities D into inner products ``S = −½ J D² J``, where ``J = I − 11ᵀ/n``.
 
-    S is the matrix of inner products, with the origin at the mean of the training objects, whose
-    distances are D: ``D_ij² = S_ii + S_jj − 2 S_ij``. It is positive semi-definite exactly if D
-    is Euclidean, and indefinite otherwise. Dissimilarities are *squared* first. A new row d is
-    centred with the means of the training matrix,
+    S holds the inner products of points whose distances are D, with the origin at the mean of the
+    training objects: ``D_ij² = S_ii + S_jj − 2 S_ij``. S is positive semi-definite if D is
+    Euclidean, and indefinite otherwise. D² is the matrix of squared entries.
+
+    A row d of dissimilarities of a new object is centred with the means of the training matrix,
 
         s_j = −½ (d_j² − mean_k d_k² − mean_i D_ij² + mean_ik D_ik²),
 
-    so that a training object gets the same row again.
+    so a training object that is passed to `transform` gets its row of S.
 
     Parameters
     ----------
     metric : {"precomputed", "euclidean", "manhattan", "cosine"} or callable, default="precomputed"
-        "precomputed": X is the matrix D in `fit`, and rows of dissimilarities to the training
-        objects in `transform`. Otherwise X holds vectors, and D is computed; a function
-        ``f(x, y) -> float`` is called for all pairs.
+        "precomputed" means that X is the matrix D in `fit`, and holds rows of dissimilarities to
+        the training objects in `transform`. Otherwise X holds vectors, from which D is computed. A
+        function ``f(x, y)`` returns the dissimilarity of two vectors, and is called for all pairs.
 
     Attributes
     ----------
     column_means_ : ndarray of shape (n,)
         Means of the columns of D².
     grand_mean_ : float
-        Mean of D².
+        Mean of all entries of D².
     n_samples_fit_ : int
         Number n of training objects.
     n_features_in_ : int
@@ -128,8 +126,8 @@ class DoubleCentering(_Dissimilarities):
 
     See Also
     --------
-    symmetrize : For matrices that are not symmetric, which are refused here.
-    KreinPCA : Coordinates whose indefinite inner product is S.
+    symmetrize : Makes a matrix symmetric. `fit` refuses a matrix that is not symmetric.
+    KreinPCA : Computes coordinates whose indefinite inner products are S.
 
     References
     ----------
@@ -162,40 +160,44 @@ class DoubleCentering(_Dissimilarities):
 
 
 class DissimilarityToSimilarity(_Dissimilarities):
-    """A similarity that falls with the dissimilarity.
+    """Turn dissimilarities D into similarities S, which fall as the dissimilarity grows.
 
-    ====================  ==================  =====================================
-    method                similarity          symmetric D needed
-    ====================  ==================  =====================================
+    ====================  ==================  =============================
+    method                similarity          needs a symmetric D
+    ====================  ==================  =============================
     "double_centering"    −½ J D² J           yes (see `DoubleCentering`)
-    "exp"                 exp(−γ D)           no, an asymmetric D gives asymmetric S
+    "exp"                 exp(−γ D)           no
     "gaussian"            exp(−γ D²)          no
     "max"                 max(D) − D          no
-    ====================  ==================  =====================================
+    ====================  ==================  =============================
 
-    None of them need be positive semi-definite. All that depends on the data (means, γ, the
-    maximum) is learned from the training objects and kept for new rows.
+    S is indefinite in general, and asymmetric if D is asymmetric. `fit` learns the means, γ and
+    the maximum from the training objects, and `transform` uses them for new objects.
 
     Parameters
     ----------
     method : {"double_centering", "exp", "gaussian", "max"}, default="double_centering"
-        The rule.
+        The formula of the similarity, see the table.
     gamma : "median" or float, default="median"
-        The rate γ of "exp" and "gaussian". "median" makes the similarity of a median pair 1/e:
-        one over the median of D, or over its square, the median being that of the pairs of
-        training objects with D > 0 (1 if there are none).
+        The rate γ of "exp" and "gaussian". "median" computes the rate at which two objects at the
+        median dissimilarity have the similarity 1/e. The median is taken over all pairs of training
+        objects with D > 0; without such a pair γ is 1.
     metric : {"precomputed", "euclidean", "manhattan", "cosine"} or callable, default="precomputed"
-        As in `DoubleCentering`.
+        "precomputed" means that X is the matrix D in `fit`, and holds rows of dissimilarities to
+        the training objects in `transform`. Otherwise X holds vectors, from which D is computed. A
+        function ``f(x, y)`` returns the dissimilarity of two vectors, and is called for all pairs.
 
     Attributes
     ----------
     gamma_ : float
-        The rate, with "exp" and "gaussian".
+        The rate γ. It exists for "exp" and "gaussian".
     max_ : float
-        The largest training dissimilarity, with "max"; a new row that exceeds it gets negative
-        similarities.
-    column_means_, grand_mean_ : ndarray of shape (n,), float
-        Those of `DoubleCentering`, with "double_centering".
+        The largest dissimilarity of training objects. It exists for "max". Larger dissimilarities
+        of new objects give negative similarities.
+    column_means_ : ndarray of shape (n,)
+        Means of the columns of D². It exists for "double_centering".
+    grand_mean_ : float
+        Mean of all entries of D². It exists for "double_centering".
     n_samples_fit_ : int
         Number n of training objects.
     n_features_in_ : int
@@ -233,7 +235,7 @@ class DissimilarityToSimilarity(_Dissimilarities):
 
     def _learn(self, square: NDArray) -> None:
         for stale in ("column_means_", "grand_mean_", "max_", "gamma_"):
-            self.__dict__.pop(stale, None)  # of an earlier fit by another method
+            self.__dict__.pop(stale, None)  # learned by an earlier fit with another method
         if self.method == "double_centering":
             self._learn_means(square)
         elif self.method == "max":

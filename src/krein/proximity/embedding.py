@@ -1,4 +1,4 @@
-"""Coordinates for an indefinite similarity."""
+"""Coordinates of objects whose similarities are indefinite."""
 
 from __future__ import annotations
 
@@ -30,56 +30,62 @@ from ._base import (
 class KreinPCA(Proximity):
     """Pseudo-Euclidean embedding: principal components of a similarity that may be indefinite.
 
-    With the centred similarities ``S = J K J = U diag(λ) Uᵀ`` of the training objects, keeps the
-    eigenvalues of largest *magnitude* and embeds object i as
+    The centred similarities of the training objects are ``S = J K J = U diag(λ) Uᵀ``, where
+    ``J = I − 11ᵀ/n``. The embedding keeps the eigenvalues λ of largest magnitude. The coordinates
+    of object i are
 
         x_i = |Λ|^½ Uᵀ e_i,    S_ij ≈ x_iᵀ M x_j,    M = diag(sign λ) = `form_`.
 
-    With all components the embedding is exact: inner products and squared distances,
-    ``(x_i − x_j)ᵀ M (x_i − x_j) = K_ii + K_jj − 2 K_ij``, are reproduced, and the latter are
-    D_ij² for K = `DoubleCentering` of any dissimilarities D, metric or not. A new object with
-    similarities k to the training objects is centred with their means, and projected:
-    ``x = sign(Λ) |Λ|^(−½) Uᵀ s``; a training object gets its training coordinates.
+    With all components the embedding is exact. It then reproduces all inner products S_ij and all
+    squared distances ``(x_i − x_j)ᵀ M (x_i − x_j) = K_ii + K_jj − 2 K_ij``. If K is the
+    `DoubleCentering` of dissimilarities D, these squared distances are D_ij², even if D is not a
+    metric.
 
-    With a positive semi-definite kernel this is scikit-learn's KernelPCA, up to signs of columns.
-    The full eigenproblem is solved, of cost n³.
+    The similarities of a new object to the training objects are centred with the means of the
+    training matrix and projected: ``x = sign(Λ) |Λ|^(−½) Uᵀ s``. A training object that is passed
+    to `transform` gets its training coordinates.
+
+    If the kernel is positive semi-definite, the result is the result of scikit-learn's KernelPCA,
+    up to the signs of the columns. `fit` solves the full eigenproblem in O(n³) operations.
 
     Parameters
     ----------
     n_components : int or None, default=2
-        Number of coordinates; None keeps all. An eigenvalue that is zero has no sign and is
-        never kept; fewer than `n_components` others give fewer coordinates and a warning.
+        Number of coordinates; None keeps all. Eigenvalues that are zero have no sign and are never
+        kept. If fewer than `n_components` eigenvalues remain, `fit` warns and keeps them.
     kernel : "precomputed" or krein.kernels.Kernel, default="precomputed"
-        "precomputed": X is the matrix K in `fit`, and rows of similarities to the training
-        objects in `transform`. A kernel must be symmetric; X is then whatever it takes.
+        "precomputed" means that X is the matrix K in `fit`, and holds rows of similarities to the
+        training objects in `transform`. A kernel must be symmetric; X then holds the objects that
+        the kernel takes.
     center : bool, default=True
-        Whether to move the origin to the mean of the training objects.
+        If True, the origin is the mean of the training objects. If False, ``S = K``.
     tol : float, default=1e-10
-        Eigenvalues of at most `tol` times the largest magnitude are zero.
+        Eigenvalues of at most `tol` times the largest magnitude count as zero.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_kept,)
         The kept eigenvalues λ, largest magnitude first.
     eigenvectors_ : ndarray of shape (n, n_kept)
-        The columns of U that belong to them.
+        The eigenvectors U of the kept eigenvalues.
     signature_ : ndarray of shape (n_kept,)
-        Their signs, +1 or −1.
+        The signs of the kept eigenvalues, +1 or −1.
     form_ : krein.forms.Signature
         The form M.
     negative_mass_ : float
-        ``Σ_{λ < 0} |λ| / Σ |λ|`` over all eigenvalues, kept or not.
+        ``Σ_{λ < 0} |λ| / Σ |λ|`` over all eigenvalues of S.
     kernel_ : krein.kernels.Kernel
-        A copy of the kernel with all its numbers, unless the similarities are precomputed.
+        A copy of the kernel, resolved on the training objects; `Precomputed` if X is the matrix K.
     n_samples_fit_ : int
         Number n of training objects.
     n_features_in_ : int
-        Number of columns seen in `fit`; absent if the kernel takes objects other than vectors.
+        Number of columns seen in `fit`. It does not exist if the kernel takes objects other than
+        vectors.
 
     See Also
     --------
-    DoubleCentering : The step before, for dissimilarities.
-    SpectrumCorrector : Semi-definite similarities instead of coordinates.
+    DoubleCentering : Turns dissimilarities into the similarities that this class takes.
+    SpectrumCorrector : Returns positive semi-definite similarities instead of coordinates.
 
     References
     ----------
@@ -100,7 +106,7 @@ class KreinPCA(Proximity):
     >>> M
     Signature(1+, 1-)
     >>> difference = X[[1]] - X[[2]]
-    >>> (difference @ M.dual(difference).T).round(12)  # 4², though X[1] and X[2] are real
+    >>> (difference @ M.dual(difference).T).round(12)  # the squared distance 4²
     array([[16.]])
     """
 
@@ -128,15 +134,15 @@ class KreinPCA(Proximity):
         kernel = self.kernel
         if isinstance(kernel, Kernel) and not kernel.is_symmetric:
             raise ValueError(
-                f"KreinPCA needs a symmetric kernel, got kernel={kernel!r}: use its "
-                "kernel.symmetric_part, or declare it symmetric if it is."
+                f"KreinPCA needs a symmetric kernel, got kernel={kernel!r}: use "
+                "kernel.symmetric_part, or declare the kernel as symmetric if it is symmetric."
             )
         if self._precomputed:
             self.kernel_ = Precomputed()
             K = precomputed_square(self, X)
         else:
             assert isinstance(kernel, Kernel)
-            # Copies: the caller may change theirs.
+            # Copies, because the caller may change the objects and the kernel later.
             self._objects = own(self._validate(X, reset=True))
             self.kernel_ = clone(kernel).resolved(self._objects)
             K = check_values(self.kernel_, self.kernel_(self._objects))
@@ -147,12 +153,11 @@ class KreinPCA(Proximity):
     def _rows(self, X: Any) -> NDArray:
         if self._precomputed:
             return precomputed_rows(self, X)
-        return check_values(
-            self.kernel_, self.kernel_(self._validate(X, reset=False), self._objects)
-        )
+        values = self.kernel_(self._validate(X, reset=False), self._objects)
+        return check_values(self.kernel_, values)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        """Vectors are validated here; other objects are the kernel's business."""
+        """Return validated vectors, or other objects as they are: the kernel validates them."""
         if not (isinstance(self.kernel, Kernel) and self.kernel.takes_matrix(X)):
             return X
         dtype = [np.float64, np.float32]
@@ -169,20 +174,21 @@ class KreinPCA(Proximity):
 
     def _learn(self, square: NDArray) -> None:
         self._centring = Centring.of(square) if self.center else None
-        # Centring leaves round-off of the size of K, which is all that is left of a constant K.
+        # The scale is the size of K before centring, whose round-off is all that remains of a
+        # constant K.
         found = spectrum(self._centred(square), self.tol, float(np.abs(square).max()))
         kept = np.flatnonzero(~found.is_zero)
         if not kept.size:
             raise ValueError(
                 f"KreinPCA found no eigenvalue other than zero in the similarities of "
-                f"{len(square)} sample(s): X needs objects that differ from each other"
-                f"{' (or center=False)' if self.center else ''}."
+                f"{len(square)} sample(s): pass objects that differ from each other"
+                f"{', or use center=False' if self.center else ''}."
             )
         wanted = self.n_components or kept.size
         if wanted > kept.size:
             warnings.warn(
-                f"KreinPCA was asked for n_components={wanted}, but the similarities have "
-                f"{kept.size} eigenvalue(s) other than zero: it keeps {kept.size}.",
+                f"KreinPCA has n_components={wanted}, but the similarities have only {kept.size} "
+                f"eigenvalue(s) other than zero: it keeps {kept.size}.",
                 stacklevel=5,
             )
         kept = kept[:wanted]
@@ -199,10 +205,21 @@ class KreinPCA(Proximity):
         return (self._centred(rows) @ projection).astype(rows.dtype, copy=False)
 
     def transform_dual(self, X: Any) -> NDArray:
-        """The coordinates of the second argument, ``x M``.
+        """Return the coordinates of the objects of X, multiplied by the form M.
 
-        ``transform(X) @ transform_dual(Y).T`` are the inner products, which approximate the
-        centred similarities of X and Y.
+        ``transform(X) @ transform_dual(Y).T`` is the matrix of inner products, which approximates
+        the centred similarities of X and Y.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n), or m objects
+            Each row holds the similarities of one object to all n training objects. If `kernel` is
+            a kernel, X holds the objects themselves.
+
+        Returns
+        -------
+        ndarray of shape (m, n_kept)
+            The coordinates of the objects as second arguments of the inner product.
         """
         check_is_fitted(self)
         with blas_threads_for(X):

@@ -1,4 +1,4 @@
-"""Indefinite similarities to positive semi-definite ones."""
+"""A transformer that makes indefinite similarities positive semi-definite."""
 
 from __future__ import annotations
 
@@ -19,38 +19,41 @@ from ._base import (
 
 
 class SpectrumCorrector(Proximity):
-    """Make an indefinite similarity matrix positive semi-definite, and new rows with it.
+    """Make an indefinite similarity matrix positive semi-definite, and correct new rows likewise.
 
-    With ``K = U diag(λ) Uᵀ`` on the training objects, each method replaces λ by g(λ) ≥ 0:
+    The similarities of the training objects are ``K = U diag(λ) Uᵀ``. Each method replaces the
+    eigenvalues λ by g(λ) ≥ 0:
 
-    =========  ==================  ==========================================================
-    method     g(λ)                what it says about the negative part
-    =========  ==================  ==========================================================
-    "flip"     |λ|                 it is information: keep it, with the other sign
-    "clip"     max(λ, 0)           it is noise: drop it (the nearest semi-definite matrix)
-    "shift"    λ − min(λ, 0)       all pairs but i = i are right: enlarge self-similarities
-    "square"   λ²                  compare the rows of K, ``K Kᵀ``, instead of its entries
-    =========  ==================  ==========================================================
+    =========  ==================  ========================================================
+    method     g(λ)                effect
+    =========  ==================  ========================================================
+    "flip"     |λ|                 keeps the negative part with the opposite sign
+    "clip"     max(λ, 0)           drops the negative part (nearest semi-definite matrix)
+    "shift"    λ − min(λ, 0)       enlarges the self-similarities K_ii
+    "square"   λ²                  compares the rows of K instead of its entries, ``K Kᵀ``
+    =========  ==================  ========================================================
 
-    New rows go through one fixed matrix, ``K_new ↦ K_new P`` with ``P = U diag(g(λ)/λ) Uᵀ``: it
-    maps K to the corrected K, so a training object among the new rows gets its training row. An
-    eigenvalue that is zero up to `tol` has no sign: its direction is dropped, also by "shift",
-    which is ``K + sI`` (s the size of the most negative eigenvalue) if no eigenvalue is zero.
-    Where no eigenvalue is negative there is nothing to correct: flip, clip and shift are the
-    identity then, on new rows too.
+    New rows are multiplied by one fixed matrix, ``K_new ↦ K_new P`` with
+    ``P = U diag(g(λ)/λ) Uᵀ``. It maps K to the corrected K, so a training object that is passed to
+    `transform` gets its corrected row.
 
-    This is for learners that need a positive semi-definite matrix, such as
-    ``SVC(kernel="precomputed")``; `KreinPCA` keeps the negative part as it is.
+    All methods drop the directions of eigenvalues that count as zero. If there are none, "shift"
+    is ``K + sI``, where −s is the most negative eigenvalue. If no eigenvalue is negative, "flip",
+    "clip" and "shift" leave the training matrix and new rows as they are.
+
+    Use this transformer for learners that need a positive semi-definite matrix, such as
+    ``SVC(kernel="precomputed")``. `KreinPCA` keeps the negative part.
 
     Parameters
     ----------
     method : {"flip", "clip", "shift", "square"}, default="flip"
-        The correction.
+        The correction, see the table.
     tol : float, default=1e-10
-        Eigenvalues of at most `tol` times the largest magnitude are zero. "shift" divides by
-        the others, which magnifies in new rows whatever the training rows do not span: give it
-        a larger one, such as 0.01 (chickenpieces, symmetrised and double-centred, 5-fold
-        accuracy of an SVM: 0.31 with 1e-10, 0.90 with 0.01; flip and clip 0.89–0.90 either way).
+        Eigenvalues of at most `tol` times the largest magnitude count as zero. "shift" divides by
+        the other eigenvalues, which amplifies the components of new rows that the training rows do
+        not span, so "shift" needs a larger value, such as 0.01. On the data set chickenpieces,
+        symmetrised and double-centred, the 5-fold accuracy of an SVM with "shift" is 0.31 for 1e-10
+        and 0.90 for 0.01; with "flip" and "clip" it is 0.89 to 0.90 for both values.
 
     Attributes
     ----------
@@ -63,14 +66,14 @@ class SpectrumCorrector(Proximity):
     n_samples_fit_ : int
         Number n of training objects.
     n_features_in_ : int
-        The same.
+        Number of columns seen in `fit`, equal to n.
 
     References
     ----------
     Y. Chen, E. K. Garcia, M. R. Gupta, A. Rahimi, L. Cazzanti. Similarity-based Classification:
-    Concepts and Algorithms. JMLR 10, 2009. Flip, clip, shift, and the linear map of test rows for
-    flip and clip. The plain shift K + sI leaves new rows as they are, and so a training object
-    among them would be treated differently; here all methods have the linear map.
+    Concepts and Algorithms. JMLR 10, 2009. The paper defines flip, clip and shift, and the linear
+    map of new rows for flip and clip. The paper's shift does not change new rows, which would treat
+    a training object differently in `fit` and in `transform`; here all methods use the linear map.
 
     Examples
     --------
@@ -114,7 +117,7 @@ class SpectrumCorrector(Proximity):
         self.correction_ = (U * self._factors(kept)) @ U.T
 
     def _factors(self, values: NDArray) -> NDArray:
-        """g(λ)/λ for eigenvalues that are not zero."""
+        """Return g(λ)/λ for eigenvalues that are not zero."""
         if self.method == "flip":
             return np.sign(values)
         if self.method == "clip":

@@ -1,4 +1,4 @@
-"""Values of a slow kernel, computed once for all who ask for them."""
+"""A kernel that stores its values, so that no pair of objects is evaluated twice."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from numpy.typing import NDArray
 
 from .._hashing import hash_rows
 from .._validation import own
-from ..kernels import Kernel, Traits
-from ..kernels.errors import BadPairError
-from ..streaming.containers import count
+from .base import Kernel, _len, _take
+from .errors import BadPairError
+from .traits import Traits
 
 
 class Table:
-    """Values of some objects against the training objects, computed column by column."""
+    """Kernel values of some objects against the training objects, computed column by column."""
 
     def __init__(self, n_rows: int, n_columns: int):
         self.values = np.full((n_rows, n_columns), np.nan)
         self.done = np.zeros(n_columns, dtype=bool)
 
     def fill(self, memory: Memory, kernel: Kernel, X: Any, columns: NDArray[np.intp]) -> None:
-        """Compute k(X, training objects at these places) where it is not known."""
+        """Compute the missing values of X against the training objects at the places `columns`."""
         missing = np.unique(columns[~self.done[columns]])
         if len(missing):
             try:
@@ -37,15 +37,15 @@ class Table:
 
 
 class Memory:
-    """Values between the training objects, and those of the last new objects against them.
+    """Stored kernel values: of all training objects, and of the last new objects.
 
-    Objects are known by their content. Copies share the memory; a pickle has the objects, no
-    values.
+    The memory recognises objects by their content. Copies of a memory share its values. A pickle
+    contains the objects but no values.
 
     Parameters
     ----------
     objects : list, ndarray or CSR matrix
-        In the form that the kernel gives its data; they are copied.
+        The training objects as `Kernel._check_data` returns them. The memory keeps a copy.
     """
 
     def __init__(self, objects: Any):
@@ -54,11 +54,12 @@ class Memory:
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
         self._known = Table(len(hashes), len(hashes))
-        # Of the objects with this hash. One tuple, replaced as a whole: several threads may ask.
+        # The hash of the last new objects and their values, in one tuple: several threads may
+        # replace it.
         self._new = b"", Table(0, 0)
 
     def forget(self) -> None:
-        """Give the values back; objects are still known."""
+        """Free the values and keep the objects."""
         vars(self).update(self.__getstate__())
 
     def __deepcopy__(self, memo: Any) -> Self:
@@ -68,12 +69,11 @@ class Memory:
         return {**vars(self), "_known": Table(0, 0), "_new": (b"", Table(0, 0))}
 
     def take(self, places: NDArray[np.intp]) -> Any:
-        """Training objects at some places."""
-        objects = self.objects
-        return [objects[i] for i in places] if isinstance(objects, list) else objects[places]
+        """Return the training objects at the given places."""
+        return _take(self.objects, places)
 
     def values(self, kernel: Kernel, X: Any, Y: Any) -> NDArray:
-        """k(X, Y), from memory where it is known."""
+        """Return k(X, Y) and compute only values that are not stored."""
         columns = self._places(Y)
         if columns is None:
             return kernel(X, Y)
@@ -84,25 +84,35 @@ class Memory:
         asked = hash_rows(X).tobytes()
         last, table = self._new
         if asked != last:
-            table = Table(count(X), len(self._order))
+            table = Table(_len(X), len(self._order))
             self._new = asked, table
         table.fill(self, kernel, X, columns)
         return table.values[:, columns]
 
     def _places(self, X: Any) -> NDArray[np.intp] | None:
-        """The places of objects among the training objects; None if one is not there."""
+        """Return the places of X among the training objects, or None if an object is not there."""
         hashes = hash_rows(X)
         found = np.minimum(np.searchsorted(self._sorted, hashes), len(self._sorted) - 1)
         return self._order[found] if np.array_equal(self._sorted[found], hashes) else None
 
 
 class Remembered(Kernel):
-    """A kernel of objects that does not compute the same value twice.
+    """A kernel of objects that stores its values and computes none of them twice.
 
     Parameters
     ----------
     kernel : Kernel
+        The kernel that computes the values.
     memory : Memory
+        The memory that stores the values against its objects.
+
+    Examples
+    --------
+    >>> from krein.kernels import EditDistance
+    >>> from krein.kernels.memory import Memory, Remembered
+    >>> kernel = Remembered(EditDistance(), Memory(["cat", "cats"]))
+    >>> kernel(["dog"], ["cat"])
+    array([[3.]])
     """
 
     def __init__(self, kernel: Kernel, memory: Memory):
@@ -117,7 +127,7 @@ class Remembered(Kernel):
         return Traits(is_symmetric=self.kernel.is_symmetric, takes_vectors=False)
 
     def takes_matrix(self, X: Any) -> bool:
-        """As the kernel itself."""
+        """Return what `kernel.takes_matrix` returns."""
         return self.kernel.takes_matrix(X)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
@@ -127,13 +137,13 @@ class Remembered(Kernel):
         return self.kernel._check_data(X, name)
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        """The kernel's values."""
-        # In the kernel's own form, in which the memory knows its objects: a series (time,) and one
-        # (time, 1) are the same.
+        """Return k(X, Y), from the memory if the values are stored."""
+        # `_check_data` gives equal objects the same content, by which the memory recognises them: a
+        # series of shape (time,) becomes a series of shape (time, 1).
         X = self.kernel._check_data(X)
         Y = X if Y is None else self.kernel._check_data(Y, "Y")
         return self.memory.values(self.kernel, X, Y)
 
     def diag(self, X: Any) -> NDArray:
-        """k(x, x), by the kernel."""
+        """Return k(x, x), which is not stored."""
         return self.kernel.diag(X)
