@@ -260,7 +260,7 @@ def test_nothing_half_fitted_and_no_foreign_names():
 
 def test_objects_without_content_are_named():
     objects = [*WORDS[:3], lambda: 0, *WORDS[4:]]
-    with pytest.raises(ValueError, match="Object 3 of type function has no content"):
+    with pytest.raises(ValueError, match="Object 3 of type function cannot be hashed"):
         KreinClassifier(Pairwise(lambda a, b: 1.0), random_state=0).fit(objects, HAS_A)
 
 

@@ -121,7 +121,7 @@ REFUSED = {
         _fourier(Epanechnikov(sigma=0.05, degree=0.01)),
         X,
         InfiniteMassError,
-        "finite mass.*Epanechnikov.*Nyström",
+        "finite mass.*Epanechnikov.*Nystrom",
     ),
     "negative diameter": (
         _fourier(diameter=-1.0),
@@ -165,7 +165,7 @@ REFUSED = {
         _sphere(sampler="leverage"),
         X,
         ValueError,
-        r"directions.*Leverage.*sampler='orthogonal'",
+        r"sampler of points.*Leverage.*sampler='orthogonal'",
     ),
 }
 

@@ -14,7 +14,10 @@ import pytest
 from sklearn.kernel_approximation import Nystroem
 
 import krein
-from krein import cli, quickstart
+from krein import cli
+from krein.examples import data, run, table
+from krein.examples.results import Comparison, Quickstart
+from krein.examples.sentences import lesson, percent
 from krein.kernels import Gaussian
 
 CLI = util.find_spec("typer") is not None and util.find_spec("rich") is not None
@@ -61,90 +64,88 @@ def never(*_: object, **__: object) -> None:
 
 
 @pytest.fixture(scope="module")
-def result() -> quickstart.Quickstart:
-    return quickstart.run(quick=True, random_state=0)
+def result() -> Quickstart:
+    return run.run(quick=True, random_state=0)
 
 
 @pytest.fixture
-def ready(result: quickstart.Quickstart, monkeypatch: pytest.MonkeyPatch) -> None:
+def ready(result: Quickstart, monkeypatch: pytest.MonkeyPatch) -> None:
     """The quickstart without its computation: what remains is parsing, printing and saving."""
-    monkeypatch.setattr(quickstart, "run", lambda *_, **__: result)
+    monkeypatch.setattr(run, "run", lambda *_, **__: result)
 
 
 # --- the computation ----------------------------------------------------------------------------
 
 
-def test_three_kernels_at_four_widths(result: quickstart.Quickstart) -> None:
+def test_three_kernels_at_four_widths(result: Quickstart) -> None:
     assert [study.name for study in result.studies] == KERNELS
     for study in result.studies:
-        assert tuple(row.width for row in study.comparisons) == quickstart.QUICK_WIDTHS
+        assert tuple(row.width for row in study.comparisons) == run.QUICK_WIDTHS
 
 
-def test_the_verdicts_are_right(result: quickstart.Quickstart) -> None:
+def test_the_verdicts_are_right(result: Quickstart) -> None:
     expected = ["positive definite", "indefinite", "indefinite"]
     assert [study.verdict for study in result.studies] == expected
 
 
-def test_only_the_gaussian_has_an_rbf_sampler(result: quickstart.Quickstart) -> None:
+def test_only_the_gaussian_has_an_rbf_sampler(result: Quickstart) -> None:
     for study in result.studies:
         absent = [row.rbf_sampler is None for row in study.comparisons]
         assert absent == [study.name != "Gaussian"] * len(absent)
 
 
-def test_rows_are_on_the_sphere_for_the_sigmoid_alone(result: quickstart.Quickstart) -> None:
+def test_rows_are_on_the_sphere_for_the_sigmoid_alone(result: Quickstart) -> None:
     assert ["norm 1" in study.data for study in result.studies] == [False, False, True]
 
 
-def test_features_follow_the_diagnosis(result: quickstart.Quickstart) -> None:
+def test_features_follow_the_diagnosis(result: Quickstart) -> None:
     for study in result.studies:
         assert study.method == study.diagnosis.suggested_method
-        assert study.method in study.lesson
+        assert study.method in lesson(study)
 
 
 @pytest.mark.parametrize("index", [1, 2])
-def test_nystroem_approximates_the_flipped_kernel(
-    result: quickstart.Quickstart, index: int
-) -> None:
+def test_nystroem_approximates_the_flipped_kernel(result: Quickstart, index: int) -> None:
     widest = result.studies[index].comparisons[-1]
     assert widest.nystroem_flip_error < widest.krein.error * 3 < widest.nystroem.error
-    assert "flips" in result.studies[index].lesson
+    assert "flips" in lesson(result.studies[index])
 
 
-def test_a_definite_kernel_has_nothing_to_flip(result: quickstart.Quickstart) -> None:
+def test_a_definite_kernel_has_nothing_to_flip(result: Quickstart) -> None:
     for row in result.studies[0].comparisons:
         assert row.nystroem_flip_error == pytest.approx(row.nystroem.error, rel=1e-6)
-    assert "flips" not in result.lessons[0]
+    assert "flips" not in lesson(result.studies[0])
 
 
-def test_lessons_quote_the_figures_of_the_table(result: quickstart.Quickstart) -> None:
+def test_lessons_quote_the_figures_of_the_table(result: Quickstart) -> None:
     for study in result.studies:
         widest = study.comparisons[-1]
         for share in (widest.krein.error, widest.nystroem.error, widest.krein.accuracy):
-            assert quickstart.percent(share) in study.lesson
-        assert study.diagnosis.evidence in study.lesson
+            assert percent(share) in lesson(study)
+        assert study.diagnosis.evidence in lesson(study)
 
 
 def test_same_seed_same_result() -> None:
-    def study(seed: int) -> tuple[quickstart.Comparison, ...]:
+    def study(seed: int) -> tuple[Comparison, ...]:
         rng = np.random.default_rng(seed)
-        split = quickstart._digits(100, 100, rng)
-        return quickstart._study(Gaussian(3.0), split, (8,), rng).comparisons
+        split = data.digits(100, 100, rng)
+        return run._study(Gaussian(3.0), split, (8,), rng).comparisons
 
     assert study(3) == study(3) != study(4)
 
 
 def test_precomputed_nystroem_is_scikit_learns_own(rng: np.random.Generator) -> None:
     rows = rng.random((40, 3))
-    split = quickstart._Split(rows, rows, np.arange(40), np.arange(40))
+    split = data.Split(rows, rows, np.arange(40), np.arange(40))
     own = Nystroem(kernel="rbf", gamma=0.5, n_components=40, random_state=0).fit_transform(rows)
-    ours = quickstart._nystroem(Gaussian(1.0), split, 40, rng)[0]
+    ours = run._nystroem(Gaussian(1.0), split, 40, rng)[0]
     np.testing.assert_allclose(ours @ ours.T, own @ own.T, atol=1e-6)
 
 
 @pytest.mark.parametrize("widths", [[], [0], [7], [16, 400], [-2]])
 def test_bad_widths_are_one_sentence(widths: list[int]) -> None:
     with pytest.raises(ValueError, match=r"^widths must be even numbers from 2 to 300, got .*\.$"):
-        quickstart.run(widths, quick=True)
+        run.run(widths, quick=True)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,7 @@ def test_bad_widths_are_one_sentence(widths: list[int]) -> None:
     ],
 )
 def test_percent(share: float, text: str) -> None:
-    assert quickstart.percent(share) == text
+    assert percent(share) == text
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -182,15 +183,15 @@ def test_quickstart_prints_a_table_and_saves_a_plot(tmp_path: Path) -> None:
 @needs_cli
 @needs_plot
 @pytest.mark.usefixtures("ready")
-def test_every_lesson_and_figure_is_printed(result: quickstart.Quickstart, tmp_path: Path) -> None:
+def test_every_lesson_and_figure_is_printed(result: Quickstart, tmp_path: Path) -> None:
     code, out, _ = invoke("quickstart", "--output", str(tmp_path / "plot.png"))
     assert code == 0
     words = " ".join(out.split())
     for study in result.studies:
-        assert study.lesson in words
+        assert lesson(study) in words
         for row in study.comparisons:
-            cells = [*cli._cells(row.krein), *cli._cells(row.rbf_sampler)]
-            assert " ".join([str(row.width), *cells, *cli._cells(row.nystroem)]) in words
+            cells = [*table.cells(row.krein), *table.cells(row.rbf_sampler)]
+            assert " ".join([str(row.width), *cells, *table.cells(row.nystroem)]) in words
 
 
 @needs_cli
@@ -232,7 +233,7 @@ def test_bad_arguments_are_one_sentence_before_the_work(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder.png").mkdir()
-    monkeypatch.setattr(quickstart, "run", never)
+    monkeypatch.setattr(run, "run", never)
     code, out, errors = invoke("quickstart", *arguments)
     assert (code, out) == (1, "")
     assert message in errors
@@ -304,5 +305,5 @@ def test_without_matplotlib_the_table_is_printed_and_the_extra_named(
 
 @needs_cli
 def test_help_loads_neither_matplotlib_nor_the_quickstart(tmp_path: Path) -> None:
-    code, _, errors = krein_without(["matplotlib", "krein.quickstart"], ["--help"], tmp_path)
+    code, _, errors = krein_without(["matplotlib", "krein.examples.run"], ["--help"], tmp_path)
     assert (code, errors) == (0, "")

@@ -56,7 +56,7 @@ def test_rows_beyond_the_range_warn_exactly_once():
     extent = measure_extent(X)
     outward = (X - extent.center) / np.linalg.norm(X - extent.center, axis=1, keepdims=True)
     features.transform(X)  # a warning would be an error
-    with pytest.warns(UserWarning, match="RandomFourier was fitted on.*larger diameter") as caught:
+    with pytest.warns(UserWarning, match="RandomFourier represents .*larger diameter") as caught:
         features.transform(extent.center + 2 * extent.reach * outward)
     assert len(caught) == 1
     features.transform(extent.center + 5 * extent.reach * outward)  # not a second time
@@ -131,7 +131,7 @@ def test_the_sphere_warns_when_directions_leave_the_range():
     narrow = np.array([1.0, 0.0, 0.0]) + 0.1 * _rows(50, 3)
     features = RandomGegenbauer(NeuralTangent(), 16, random_state=0).fit(narrow)
     features.transform(7 * narrow)  # the same directions
-    with pytest.warns(UserWarning, match="RandomGegenbauer was fitted on") as caught:
+    with pytest.warns(UserWarning, match="RandomGegenbauer represents the kernel") as caught:
         features.transform(-narrow)
     assert len(caught) == 1
     features.transform(-narrow)  # not a second time

@@ -105,15 +105,13 @@ def test_forms_print_what_they_are():
     "signs", [[1, 0], [1, 2], [1.0, np.nan], [[1, -1]], 1, [0.5, -0.5]], ids=repr
 )
 def test_signature_refuses_anything_but_a_vector_of_signs(signs):
-    with pytest.raises(ValueError, match=r"Signature takes a vector of \+1 and -1"):
+    with pytest.raises(ValueError, match=r"Signature needs signs to be a vector of \+1 and -1"):
         Signature(signs)
 
 
 @pytest.mark.parametrize("angles", [[[0.1, 0.2]], 0.1], ids=repr)
 def test_phase_refuses_anything_but_a_vector(angles):
-    with pytest.raises(
-        ValueError, match="Phase takes a vector of finite angles, one per frequency"
-    ):
+    with pytest.raises(ValueError, match="Phase needs angles to be a vector of finite numbers"):
         Phase(angles)
 
 

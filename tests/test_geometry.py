@@ -110,7 +110,7 @@ def test_the_predicted_error_decides_and_not_the_distance(rng):
     assert bad.error(0.99 * diameter) == 0
     assert not bad.check(extent.center + 0.2 * diameter * direction, "Map")
     with pytest.warns(
-        UserWarning, match=r"rows that Map was fitted on.*off by 50 % of its largest"
+        UserWarning, match=r"Map represents the kernel only up to.*off by 50 % of the largest"
     ):
         assert bad.check(far, "Map")
 

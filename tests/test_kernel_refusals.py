@@ -107,7 +107,8 @@ def test_a_constant_or_factor_that_is_not_finite_is_refused(make):
 )
 def test_a_vector_parameter_of_the_wrong_length_is_refused(make, argument):
     sentence = (
-        f"{make.__name__} needs {argument} to be a finite number, or one for each of the data's 2"
+        f"{make.__name__} needs {argument} to be a finite number, or one number for each of the "
+        "2 columns"
     )
     refuse(lambda: make(1.0, [1.0, 2.0, 3.0])(X2), sentence, "[1.0, 2.0, 3.0]")
     refuse(lambda: make(1.0, [[1.0, 2.0]])(X2), sentence, "[[1.0, 2.0]]")

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.linalg import circulant
 
 from krein import Nystrom, approximation_error
-from krein.features import nystrom, source
+from krein.features import projection, source
 from krein.features.explosions import N_HELD
 from krein.features.landmarks import sample_size
 from krein.kernels import (
@@ -87,7 +87,7 @@ def test_the_size_of_the_blocks_does_not_change_landmarks_or_features(
     X = _rows(rng)
     expected = _fit(rule, kernel, X)
     Z = expected.transform(X)
-    monkeypatch.setattr(nystrom, "BLOCK_BYTES", 8 * 20 * rows_per_block)
+    monkeypatch.setattr(projection, "BLOCK_BYTES", 8 * 20 * rows_per_block)
     monkeypatch.setattr(source, "BLOCK_BYTES", 20 * rows_per_block)
     features = _fit(rule, kernel, X)
     assert_array_equal(features.component_indices_, expected.component_indices_)

@@ -55,9 +55,9 @@ def test_a_name_has_no_parameters(kind):
 
 
 def test_maps_and_distances_that_are_not_there():
-    with pytest.raises(ValueError, match=r"features=None.*give it features=krein.Nystrom\(\)"):
+    with pytest.raises(ValueError, match=r"features=None.*pass features=krein.Nystrom\(\)"):
         KreinRidge().set_params(features__n_components=7)
-    with pytest.raises(ValueError, match=r"no parameter 'metric': give it an object as distance"):
+    with pytest.raises(ValueError, match=r"no parameter 'metric': pass an object as distance"):
         Similarity(np.subtract.outer).set_params(distance__metric="lcs")
 
 

@@ -19,12 +19,13 @@ from krein.kernels import (
     SinhGaussian,
     SphericalPolynomial,
 )
+from krein.measures.allocation import shares
+from krein.published.rejection import Rejection
 from krein.samplers import (
     IID,
     SAMPLERS,
     Orthogonal,
     QuasiMonteCarlo,
-    Rejection,
     as_sampler,
 )
 from krein.testing import check_sampler
@@ -229,7 +230,7 @@ def test_any_number_of_atoms_is_shared_by_the_parts(name, n, rng):
     measure = GaussianCombination((1.0, -2.0, 0.5, 0.1), (1.0, 2.0, 3.0, 4.0)).measure(3)
     for X in (None, rng.standard_normal((20, 3))):
         for allocation in ("neyman", "equal"):
-            counts, factors = measure.shares(n, as_sampler(name), rng, X, allocation)
+            counts, factors = shares(measure.parts, n, as_sampler(name), rng, X, allocation)
             assert counts.sum() == n
             if n >= 4:
                 assert counts.min() >= 1
@@ -242,11 +243,11 @@ def test_any_number_of_atoms_is_shared_by_the_parts(name, n, rng):
 def test_equal_shares_are_equal_and_neyman_prefers_the_part_that_varies(rng):
     measure = DeltaGaussian(1.0, 10.0).measure(4)
     X = rng.standard_normal((50, 4))
-    equal, _ = measure.shares(64, IID(), rng, X, "equal")
+    equal, _ = shares(measure.parts, 64, IID(), rng, X, "equal")
     assert_array_equal(equal, [32, 32])
-    neyman, _ = measure.shares(64, IID(), rng, X, "neyman")
+    neyman, _ = shares(measure.parts, 64, IID(), rng, X, "neyman")
     assert neyman[0] > 3 * neyman[1]
-    by_mass, _ = measure.shares(64, IID(), rng, None, "neyman")
+    by_mass, _ = shares(measure.parts, 64, IID(), rng, None, "neyman")
     assert_array_equal(by_mass, [32, 32])
 
 

@@ -156,9 +156,8 @@ class StretchedBlocks(Orthogonal):
 class Conjugated(Orthogonal):
     """The wrong sign of the phase: right for symmetric kernels, the transpose of directed ones."""
 
-    def draw(self, *args):
-        atoms = super().draw(*args)
-        return Atoms(atoms.frequencies, np.conj(atoms.weights))
+    def select(self, pool, *args):
+        return Atoms(pool.frequencies, np.conj(pool.weights))
 
 
 @pytest.mark.parametrize("dim", DIMS)

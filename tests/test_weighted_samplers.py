@@ -85,7 +85,7 @@ def test_importance_from_few_atoms_is_unbiased():
 def test_importance_refuses_a_gaussian_without_overlap():
     measure = DeltaGaussian(1.0, 10.0).measure(8)
     message = (
-        r"Importance\(scale=1\).*scale 0.1 in dimension 8: its 64 weights are worth .*orthogonal"
+        r"Importance\(scale=1\).*scale 0.1 in dimension 8: the 64 weights .*are worth .*orthogonal"
     )
     with pytest.raises(ValueError, match=message):
         measure.atoms(64, Importance(1.0), 0)
@@ -139,8 +139,8 @@ def test_leverage_without_data_refuses():
 def test_leverage_keeps_atoms_of_the_pool_with_bounded_weights(rng):
     X = rng.standard_normal((30, 3))
     measure = Gaussian().measure(3)
-    pool = Orthogonal().draw(measure, 80, np.random.default_rng(7), X)
-    atoms = LeverageSampler(pool=4).draw(measure, 20, np.random.default_rng(7), X)
+    pool = measure.atoms(80, Orthogonal(), 7, X=X)
+    atoms = measure.atoms(20, LeverageSampler(pool=4), 7, X=X)
     assert len(atoms) == 20
     assert {tuple(w) for w in atoms.frequencies} <= {tuple(w) for w in pool.frequencies}
     # The uniform half of the chances bounds each group by twice its share, up to one atom.
@@ -185,7 +185,7 @@ def test_leverage_prefers_frequencies_that_see_the_data(rng):
     X = np.zeros((40, 2))
     X[:, 0] = rng.standard_normal(40)
     sampler = LeverageSampler(pool=8, ridge=1e-2)
-    pool = Orthogonal().draw(Gaussian(0.5).measure(2), 400, rng, X)
+    pool = Gaussian(0.5).measure(2).atoms(400, Orthogonal(), rng, X=X)
     scores = sampler._scores(pool, X)
     waves = np.exp(1j * X @ pool.frequencies.T) * np.sqrt(pool.weights)
     columns = np.concatenate([waves.real, waves.imag], axis=1)

@@ -1,4 +1,4 @@
-"""Numba where it is installed: one way to compile the library's few hot loops."""
+"""The one place that compiles the library's hot loops, with Numba where it is installed."""
 
 from __future__ import annotations
 
@@ -8,20 +8,26 @@ from typing import Any
 
 
 def compiled(loop: Callable[..., Any], **options: Any) -> Callable[..., Any] | None:
-    """The compiled loop, without Python's lock and cached on disk; None if Numba is not here.
+    """Compile a loop to run without Python's lock, and cache the result on disk.
 
     Parameters
     ----------
     loop : callable
         A function of arrays and numbers.
-    **options : of `numba.njit`
+    **options : dict
+        Options of `numba.njit`.
+
+    Returns
+    -------
+    callable or None
+        The compiled loop; None if Numba is not installed.
     """
     try:
-        import numba  # here, as it takes longer to import than the rest of the library
+        import numba  # here, because Numba takes longer to import than krein
     except ImportError:
         return None
     jit = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
     try:
         return jit(cache=True)(loop)
-    except RuntimeError:  # no folder for the cache can be written
+    except RuntimeError:  # no folder is writable for the cache
         return jit()(loop)

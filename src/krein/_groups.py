@@ -1,4 +1,4 @@
-"""Stratified draws: one of each group of neighbours, which stands for its group."""
+"""Stratified draws: one atom of each group of neighbours is kept and represents its group."""
 
 from __future__ import annotations
 
@@ -9,10 +9,28 @@ from numpy.typing import NDArray
 def one_of_each_group(
     scores: NDArray, chances: NDArray, parts: NDArray, n: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Indices of n atoms, each drawn from a group of its own, and the sizes of the groups.
+    """Sort atoms by score, cut them into n groups of about equal chance, draw one atom of each.
 
-    Groups are neighbours in the order of the scores, within a part where n allows, with about the
-    same chance each.
+    Parameters
+    ----------
+    scores : ndarray of shape (n_atoms,)
+        Atoms with similar scores are grouped together.
+    chances : ndarray of shape (n_atoms,)
+        All groups have about the same sum of chances.
+    parts : ndarray of shape (n_atoms,)
+        Index of the part of the measure that each atom belongs to. A group does not mix parts,
+        unless there are more parts than groups.
+    n : int
+        Number of groups.
+    rng : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    chosen : ndarray of shape (n,)
+        Indices of the atoms drawn.
+    sizes : ndarray of shape (n,)
+        Number of atoms in the group of each atom drawn.
     """
     if n < len(np.unique(parts)):
         parts = np.zeros_like(parts)
@@ -30,7 +48,7 @@ def one_of_each_group(
 
 
 def _whole(shares: NDArray, n: int, limits: NDArray) -> NDArray[np.intp]:
-    """n split in proportion to `shares`, at least one each and at most `limits`."""
+    """Split n in proportion to `shares`; each share is at least 1 and at most its limit."""
     counts = np.ones(len(shares), dtype=np.intp)
     wanted = shares / shares.sum() * n
     for _ in range(n - len(shares)):
@@ -40,10 +58,10 @@ def _whole(shares: NDArray, n: int, limits: NDArray) -> NDArray[np.intp]:
 
 
 def _cuts(chances: NDArray, n: int) -> NDArray[np.intp]:
-    """Where to cut a sequence into n groups of about the same total, none of them empty."""
+    """Return where to cut a sequence into n non-empty groups of about the same total."""
     edges = np.cumsum(chances)
     cuts = np.searchsorted(edges, np.arange(1, n) / n * edges[-1], side="right")
-    # At least one in each group: from the front, then from the back.
+    # Each group keeps at least one atom: shift the cuts from the front, then from the back.
     steps = np.arange(1, n)
     cuts = np.maximum.accumulate(np.maximum(cuts, steps) - steps) + steps
     return np.minimum(cuts, len(chances) - n + steps)

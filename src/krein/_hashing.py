@@ -1,8 +1,8 @@
-"""Random numbers that belong to the content of a row, not to its place.
+"""Random numbers that depend on the content of a row and not on its position.
 
-Landmarks and sketches are drawn by a keyed hash of each row's content: the order of
-the rows, the size of the blocks and the number of partitions change nothing, and duplicates
-behave like weights. Dense and sparse rows with the same entries have the same hash.
+Landmarks and sketches are drawn by a keyed hash of the content of each row. The order of the rows,
+the size of the blocks and the number of partitions do not change the draw, and duplicates behave
+like weights. Dense and sparse rows with the same entries have the same hash.
 """
 
 from __future__ import annotations
@@ -44,43 +44,41 @@ class Salt(IntEnum):
     UNITS = 0x5A3E
 
 
-_GOLDEN, _MIX1, _MIX2 = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-# So often objects of a matrix are told apart by the others.
+# Number of refinement rounds that distinguish the rows of a matrix by their values against all
+# other rows.
 ROUNDS = 20
 
 
 def mix(words: Hashes) -> Hashes:
-    """The finaliser of splitmix64: every input bit reaches every output bit."""
+    """Apply the finaliser of splitmix64: every input bit changes every output bit."""
     words = (words ^ (words >> np.uint64(30))) * _MIX1
     words = (words ^ (words >> np.uint64(27))) * _MIX2
     return words ^ (words >> np.uint64(31))
 
 
 def _bits(values: NDArray) -> Hashes:
-    """The bit patterns of floats, with −0 as 0 and float32 as the float64 it stands for."""
+    """Return the bit patterns of numbers as float64; −0 has the pattern of 0."""
     return (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 def hash_rows(X: Any) -> Hashes:
-    """One 64-bit hash per row of a numeric matrix, or per object of a sequence.
+    """Return a 64-bit hash of each row of a numeric matrix, or of each object of a sequence.
 
-    A row's hash is the mixed sum of the hashes of its non-zero entries, each with its column.
+    The hash of a row is the mixed sum of the hashes of its non-zero entries and their columns.
     """
     if sparse.issparse(X):
-        # A copy of what must be summed: the caller's matrix stays as it is.
+        # Copy before summing duplicates, because the matrix belongs to the caller.
         rows = sparse.csr_array(X)
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
         entries = mix(_bits(rows.data) ^ mix((rows.indices.astype(np.uint64) + _ONE) * _GOLDEN))
         entries[rows.data == 0] = 0
-        # A running sum wraps around; its differences are right modulo 2**64 all the same.
+        # The running sum overflows, but its differences are still correct modulo 2**64.
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
         return mix(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
@@ -102,19 +100,19 @@ def hash_rows(X: Any) -> Hashes:
             digests.append(_digest(x))
         except (pickle.PicklingError, AttributeError, TypeError, ValueError) as error:
             raise ValueError(
-                f"Object {i} of type {type(x).__name__} has no content that can be compared, since "
-                f"it cannot be pickled ({error}): give objects of plain data, or their __reduce__."
+                f"Object {i} of type {type(x).__name__} cannot be hashed, because it cannot be "
+                f"pickled ({error}): pass objects of plain data, or define __reduce__."
             ) from error
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
 _ONE = np.uint64(1)
-# Matrices with more entries are hashed by a compiled loop, which takes a second to be loaded.
+# A compiled loop hashes matrices with more entries than this; loading the loop takes a second.
 COMPILED = 2_000_000
 
 
 def _hash_each_row(X: NDArray, columns: Hashes, out: Hashes) -> None:
-    """The same numbers as `hash_rows` computes with NumPy, in one walk."""
+    """Compute the hashes of `hash_rows` in one pass over the matrix."""
     a, b, c = np.uint64(30), np.uint64(27), np.uint64(31)
     for i in range(X.shape[0]):
         total = np.uint64(0)
@@ -136,7 +134,7 @@ def _row_loop() -> Any:
 
 
 def _digest(x: Any) -> bytes:
-    """Eight bytes for one object that are the same in every process."""
+    """Return eight bytes that depend on the content of an object and not on the process."""
     if isinstance(x, str):
         content = x.encode("utf-8", "surrogatepass")
     elif isinstance(x, np.ndarray) and not x.dtype.hasobject:
@@ -144,7 +142,7 @@ def _digest(x: Any) -> bytes:
     elif isinstance(x, bytes):
         content = x
     elif isinstance(x, set | frozenset):
-        # The order in which a set is walked differs between processes.
+        # The iteration order of a set differs between processes.
         content = repr(sorted(repr(item) for item in x)).encode()
     else:
         content = _pickled(x)
@@ -152,7 +150,7 @@ def _digest(x: Any) -> bytes:
 
 
 def _pickled(x: Any) -> bytes:
-    """The pickle of an object without memo, so that equal parts need not be the same object."""
+    """Pickle an object without memo: equal objects have equal pickles, shared parts or not."""
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, protocol=5)
     pickler.fast = True
@@ -161,12 +159,13 @@ def _pickled(x: Any) -> bytes:
 
 
 def hash_pairs(K: NDArray) -> Hashes:
-    """One hash per row of a square matrix that a permutation of the objects does not change.
+    """Return a hash of each row of a square matrix; permuting the objects permutes the hashes.
 
-    Columns move with the objects, so entries are summed without their place; the diagonal entry,
-    which stays with its row, is added apart. Objects with the same values to others in another
-    order are then told apart by whom they have them to, and those that this leaves alike, as in a
-    ring, by their place. Objects with the same row of values have the same hash, and no others.
+    A permutation moves columns as well as rows, so the entries of a row are summed without their
+    columns. The diagonal entry stays on the diagonal and is added separately. Two rows that hold
+    the same values in another order are distinguished in further rounds, by the hashes of the
+    objects that the values refer to. Rows that are still alike, as in a ring, are distinguished by
+    their position. Two objects have the same hash if and only if their rows are equal.
     """
     found = _summed(K, np.zeros(len(K), dtype=np.uint64))
     n_kinds = len(np.unique(found))
@@ -188,7 +187,7 @@ def hash_pairs(K: NDArray) -> Hashes:
 
 
 def _summed(K: NDArray, others: Hashes) -> Hashes:
-    """For each object the mixed sum over what its values are and whom it has them to."""
+    """Mix and sum, for each row, its values and the hashes of the objects they refer to."""
     out = np.empty(len(K), dtype=np.uint64)
     for block in row_blocks(len(K), 8 * K.shape[1]):
         entries = mix((_bits(np.ascontiguousarray(K[block])) ^ others) + _GOLDEN)
@@ -197,20 +196,21 @@ def _summed(K: NDArray, others: Hashes) -> Hashes:
 
 
 class Draws:
-    """Exponential clocks for rows, keyed by their content.
+    """Weighted draws of rows without replacement, keyed by the content of the rows.
 
-    Row i rings at time ``−log(u_i) / w_i``; the rows that ring first are a draw without
-    replacement with chances proportional to the weights w. Identical rows share one clock with the
-    sum of their weights, and one of them stands for all.
+    Each row has an exponential clock: row i rings at time ``−log(u_i) / w_i``. The rows that ring
+    first are a draw without replacement with chances proportional to the weights w. Identical rows
+    share one clock with the sum of their weights, and the first of them is returned.
 
     Parameters
     ----------
     hashes : ndarray of uint64
-        The rows' hashes.
+        Hash of each row.
     key : int
         The seed.
     merge : bool, default=True
-        Whether rows of the same hash are the same; otherwise ties go to the first.
+        True if rows with the same hash count as one row. If False, each row has a clock of its
+        own, and of two equal times the first row wins.
     """
 
     def __init__(self, hashes: Hashes, key: int, merge: bool = True):
@@ -219,21 +219,21 @@ class Draws:
         self._kinds: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
 
     def clocks(self, salt: int) -> NDArray[np.floating]:
-        """Independent standard exponential times, one set per salt."""
+        """Return a standard exponential time for each row; another salt gives independent times."""
         salted = mix(np.array([salt], dtype=np.uint64) * _GOLDEN + self.key)
         words = mix(self.hashes ^ salted)
-        # 53 bits, in (0, 1]: the logarithm of 0 must not occur.
+        # 53 bits in (0, 1]; 0 is excluded because of the logarithm.
         uniform = ((words >> np.uint64(11)).astype(np.float64) + 1) * 2.0**-53
         return -np.log(uniform)
 
     def first(self, n: int, salt: int, weights: NDArray | None = None) -> NDArray[np.intp]:
-        """The n distinct rows that ring first, in the order of their times."""
+        """Return the n distinct rows that ring first, in the order of their times."""
         rows, inverse = self.kinds
         ones = np.ones(len(self.hashes)) if weights is None else weights
         total = np.bincount(inverse, weights=ones, minlength=len(rows))
         with np.errstate(divide="ignore"):
             times = np.where(total > 0, self.clocks(salt)[rows] / total, np.inf)
-        if n < len(times) // 4:  # few of many: only those that may be among them are sorted
+        if n < len(times) // 4:  # sort only the candidates if n is small
             early = np.flatnonzero(times <= np.partition(times, n)[n])
             rows, times = rows[early], times[early]
         order = np.argsort(times, kind="stable")[:n]
@@ -241,8 +241,8 @@ class Draws:
 
     @property
     def kinds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The first row of each kind, and the kind of each row."""
-        # Not a cached_property: that of Python 3.11 has a lock, which a fork may find taken.
+        """First row of each kind, and the kind of each row; equal rows are of one kind."""
+        # Not a cached_property: that of Python 3.11 has a lock, and a fork may copy it while held.
         if self._kinds is None:
             self._kinds = self._find_kinds()
         return self._kinds
@@ -257,7 +257,7 @@ class Draws:
     def others(
         self, chosen: NDArray, n: int, salt: int, weights: NDArray | None = None
     ) -> NDArray[np.intp]:
-        """The n rows that ring first and are none of `chosen`."""
+        """Return the n rows that ring first among the rows that are not in `chosen`."""
         candidates = self.first(n + len(chosen), salt, weights)
         if not self.merge:
             return candidates[~np.isin(candidates, chosen)][:n]
@@ -265,5 +265,5 @@ class Draws:
 
 
 def as_key(rng: np.random.Generator) -> int:
-    """A 64-bit key drawn from a generator."""
+    """Draw a 64-bit key from a generator."""
     return int(rng.integers(2**63))

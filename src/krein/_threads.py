@@ -1,9 +1,9 @@
-"""The one owner of threads: those of BLAS and our own over row blocks, never multiplied.
+"""The one owner of threads: BLAS threads and our own threads over row blocks never multiply.
 
-Small linear algebra runs in one BLAS thread: further ones gain nothing and wait busily, so that a
-fit of a hundred rows would cost several times its CPU seconds. Public verbs hold BLAS to one thread
-where their matrices are small (`blas_threads_for`); loops over row blocks hold it at any size and
-use threads of their own instead (`over_blocks`).
+Small linear algebra runs in one BLAS thread. More threads would gain nothing and wait busily: a fit
+of a hundred rows would cost several times its CPU seconds. Public methods hold BLAS to one thread
+while their matrices are small (`blas_threads_for`). Loops over row blocks hold BLAS to one thread
+at any size and use threads of their own instead (`over_blocks`).
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from numbers import Integral
 from typing import Any
 
-# Products and decompositions of matrices up to this size take less than about a second in one
-# thread.
+# One thread multiplies or decomposes matrices up to this size in less than about a second.
 LARGE = 1000
 
-# Held for moments only, also while the process forks.
+# Protects the two variables below; also held while the process forks.
 _lock = threading.RLock()
-# How many holds each thread has, by its identifier; the limit belongs to all of them together.
+# Number of holds of each thread, by the identifier of the thread. All holds share one limit.
 _holds: dict[int, int] = {}
-# The number of threads of each BLAS library before the first hold.
+# Number of threads of each BLAS library before the first hold.
 _before: list[int] = []
 
 
 @functools.cache
 def _blas() -> Any:
-    """threadpoolctl's handle of the BLAS libraries; making it takes milliseconds, so only once."""
+    """Return threadpoolctl's handle of the BLAS libraries; making one takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
@@ -43,7 +42,7 @@ def _libraries() -> list[Any]:
 
 
 def _set_threads(library: Any, n_threads: int) -> None:
-    """Set the limit of a library from any thread; threadpoolctl 3.7 lets one thread only do so."""
+    """Set the limit of a library from any thread; threadpoolctl 3.7 allows one thread only."""
     free = getattr(library, "clear_controlling_thread", lambda force: None)
     free(force=True)
     library.set_num_threads(n_threads)
@@ -56,10 +55,10 @@ def _set_one_blas_thread() -> None:
 
 
 def _restore(alone: bool) -> None:
-    """Give each BLAS library the threads it had before the first hold.
+    """Give each BLAS library the number of threads that it had before the first hold.
 
-    A limit that belongs to the process stays while another thread holds it, one that belongs to the
-    calling thread (OpenMP) does not; and one that somebody else has set meanwhile is left alone.
+    A limit of the whole process stays as long as another thread holds it. A limit of the calling
+    thread (OpenMP) is restored at once. A limit that other code has set meanwhile is not touched.
     """
     for library, n_threads in zip(_libraries(), _before, strict=True):
         mine = alone or getattr(library, "threading_layer", "") == "openmp"
@@ -69,12 +68,12 @@ def _restore(alone: bool) -> None:
 
 @contextmanager
 def one_blas_thread() -> Iterator[int]:
-    """Hold BLAS to one thread and yield how many threads the caller may use instead.
+    """Hold BLAS to one thread and yield the number of threads that the caller may use instead.
 
-    The limit belongs to the process: the first of several calls, nested or from several threads,
-    sets it and the last one restores it. Threads that hold it at the same time share the number of
-    threads that BLAS was allowed. Where BLAS has one thread anyway, as in the workers of joblib,
-    nothing is held.
+    The limit belongs to the process. Calls may be nested or come from several threads: the first
+    call sets the limit and the last one restores it. Threads that hold BLAS at the same time share
+    the number of threads that BLAS was allowed. Nothing is held where BLAS has one thread anyway,
+    as in the workers of joblib.
     """
     me = threading.get_ident()
     with _lock:
@@ -88,7 +87,7 @@ def one_blas_thread() -> Iterator[int]:
 
 
 def _hold(me: int) -> int:
-    """Count one more hold of this thread; 0 if there is nothing to hold, else its threads."""
+    """Add a hold of this thread; return its number of threads, or 0 if BLAS needs no hold."""
     if not _holds:
         _before[:] = [library.num_threads or 1 for library in _libraries()]
     allowed = min(_before, default=_named_threads())
@@ -97,13 +96,13 @@ def _hold(me: int) -> int:
     _holds[me] = _holds.get(me, 0) + 1
     if _holds[me] == 1:
         _set_one_blas_thread()
-    # Another thread may own the limit, and BLAS keep its threads: then we add none.
+    # If another thread owns the limit and BLAS keeps its threads, the caller gets no more threads.
     held = all(library.num_threads == 1 for library in _libraries())
     return max(1, allowed // len(_holds)) if held else 1
 
 
 def _release(me: int) -> None:
-    """Take one hold of this thread back."""
+    """Remove one hold of this thread."""
     if _holds[me] == 1:
         _restore(alone=len(_holds) == 1)
         del _holds[me]
@@ -112,15 +111,18 @@ def _release(me: int) -> None:
 
 
 def _named_threads() -> int:
-    """Threads where no BLAS is known (Accelerate on macOS): the variable that joblib sets."""
+    """Return the number of threads where threadpoolctl knows no BLAS (Accelerate on macOS).
+
+    It is the value of OMP_NUM_THREADS, which joblib sets, else the number of cores.
+    """
     named = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     return max(1, int(named)) if named.isdigit() else os.cpu_count() or 1
 
 
 def _forget_other_threads() -> None:
-    """In the child of a fork, where only the calling thread lives on, release all others."""
+    """Release the holds of all other threads: in the child of a fork they no longer exist."""
     global _lock
-    _lock = threading.RLock()  # that of the parent stays locked here
+    _lock = threading.RLock()  # the lock of the parent stays locked in the child
     me = threading.get_ident()
     others = _holds.keys() - {me}
     for other in others:
@@ -138,13 +140,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def blas_threads_for(X: Any, *widths: int) -> AbstractContextManager[Any]:
-    """Hold BLAS to one thread if neither X nor features of these widths exceed `LARGE`.
+    """Hold BLAS to one thread if the sides of X and all widths are at most `LARGE`.
 
     Parameters
     ----------
     X : matrix, sequence of objects, or anything else
-        What has neither a shape nor a length, as a stream, may be of any size.
+        An object with neither a shape nor a length, such as a stream, counts as large.
     *widths : int
+        Numbers of features.
     """
     sides = getattr(X, "shape", None)
     if sides is None:
@@ -155,7 +158,7 @@ def blas_threads_for(X: Any, *widths: int) -> AbstractContextManager[Any]:
 
 
 def over_blocks(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
-    """Call `work` on every block, in as many threads as BLAS is allowed, BLAS itself in one."""
+    """Call `work` on every block, in as many threads as BLAS is allowed; BLAS itself uses one."""
     todo = deque(blocks)
 
     def loop() -> None:
@@ -171,10 +174,10 @@ def over_blocks(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
 
 
 def run_in_threads(work: Callable[[], None], n_workers: int) -> None:
-    """Call `work` in `n_workers` threads at once, one of which is the caller's."""
+    """Call `work` in `n_workers` threads at once, including the thread of the caller."""
     if n_workers <= 1:
         return work()
-    # Where the limit of BLAS belongs to a thread (OpenMP), new threads do not inherit it.
+    # With OpenMP the limit of BLAS belongs to a thread, and new threads do not inherit it.
     with ThreadPoolExecutor(n_workers - 1, initializer=_set_one_blas_thread) as pool:
         futures = [pool.submit(work) for _ in range(n_workers - 1)]
         work()

@@ -1,4 +1,4 @@
-"""Small checks shared by kernels, measures and samplers; each failure is one sentence."""
+"""Small checks shared by the whole library; each error message is one sentence."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows count as unit rows within this distance of norm 1: float32 data normalised in float32
-# are off by 1e-7, data rounded to three digits by 1e-3 and those are not on the sphere.
+# A row counts as a unit row if its norm differs from 1 by at most this. Rows normalised in float32
+# differ by 1e-7. Rows rounded to three digits differ by 1e-3 and are not on the sphere.
 UNIT_TOLERANCE = 1e-4
 
 
@@ -89,13 +89,13 @@ def check_vector(owner: object, name: str, value: Any, dim: int) -> NDArray[np.f
     if vector.ndim == 0:
         vector = np.full(dim, float(vector))
     if vector.shape != (dim,) or not np.all(np.isfinite(vector)):
-        needed = f"a finite number, or one for each of the data's {dim} columns"
+        needed = f"a finite number, or one number for each of the {dim} columns of X"
         raise ArgumentError(owner, name, needed, value)
     return vector
 
 
 def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
-    """Raise if a row's norm differs from 1 by more than `UNIT_TOLERANCE`."""
+    """Raise if the norm of a row differs from 1 by more than `UNIT_TOLERANCE`."""
     off = np.abs(norms - 1) > UNIT_TOLERANCE
     if np.any(off):
         row = int(np.argmax(off))
@@ -106,16 +106,17 @@ def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
 
 
 def unit_of(largest: float) -> float:
-    """A power of two that brings numbers up to `largest` near 1, where their squares overflow.
+    """Return the power of two by which to multiply numbers so that their squares stay finite.
 
-    Between 1e-50 and 1e50 it is 1: squares and their products are then safe as they are.
+    The factor brings `largest`, the largest magnitude, near 1. It is 1 for magnitudes between 1e-50
+    and 1e50, where squares and products of squares neither overflow nor underflow.
     """
     if largest == 0 or 1e-50 <= largest <= 1e50:
         return 1.0
     return math.ldexp(1.0, -min(1000, max(-1000, math.frexp(largest)[1])))
 
 
-# What a parameter that is None or a name stands for, as something with parameters of its own.
+# What to pass instead of None or a name, so that the parameter has parameters of its own.
 INSTEAD = {"kernel": "kernel=krein.kernels.Gaussian()", "features": "features=krein.Nystrom()"}
 
 
@@ -128,21 +129,21 @@ def check_nested(owner: Any, params: dict[str, Any]) -> None:
             cure = INSTEAD.get(outer, f"an object as {outer}")
             raise ValueError(
                 f"{type(owner).__name__} has {outer}={value!r}, which has no parameter {inner!r}: "
-                f"give it {cure}, or another object with that parameter, first."
+                f"pass {cure}, or another object with that parameter, first."
             )
 
 
 class NestedParameters:
-    """Estimators whose parameters have parameters, which exist only once they are objects."""
+    """Estimators with parameters that may be None or a name, and then have no parameters."""
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
+        """Set parameters, including nested ones: ``set_params(kernel__sigma=2.0)``."""
         check_nested(self, params)
         return super().set_params(**params)  # type: ignore[misc]  # the estimator's own
 
 
 class ByValue:
-    """Equality by type and attributes, for objects that hold arrays."""
+    """Objects are equal if their types and attributes are; attributes may be arrays."""
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -156,7 +157,7 @@ class ByValue:
 
 
 def check_numeric_columns(owner: object, X: Any) -> None:
-    """Refuse a DataFrame with a column of text or dates, and name the column."""
+    """Raise if a column of a DataFrame holds text or dates; the error names the column."""
     if not hasattr(X, "columns") or not hasattr(X, "__array__"):
         return
     for name in X.columns:
@@ -181,7 +182,7 @@ def _is_decimal(text: str) -> bool:
 
 @contextmanager
 def all_or_nothing(estimator: object) -> Iterator[None]:
-    """Within, a failure leaves the estimator as it was: nothing is half-fitted."""
+    """Restore the estimator if the block fails, so that no estimator is half fitted."""
     before = dict(vars(estimator))
     try:
         yield
@@ -191,9 +192,9 @@ def all_or_nothing(estimator: object) -> Iterator[None]:
 
 
 def own(data: Any) -> Any:
-    """A copy of data that a fit keeps: what the caller does to theirs later must not reach it.
+    """Copy data that a fitted estimator keeps, so that the caller may change the original.
 
-    Of objects that cannot be copied there is one only, the caller's.
+    Objects that cannot be copied are returned as they are.
     """
     if isinstance(data, str | bytes | Number):
         return data
@@ -206,7 +207,7 @@ def own(data: Any) -> Any:
 
 
 def outside_level() -> int:
-    """The `stacklevel` with which the caller's warning points outside krein and scikit-learn."""
+    """Return the `stacklevel` of a warning that points outside krein and scikit-learn."""
     frame: Any = sys._getframe(1)
     level = 1
     while frame.f_back is not None and _is_ours(frame):
@@ -219,7 +220,7 @@ def _is_ours(frame: Any) -> bool:
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Turn scikit-learn's `random_state` into the Generator that is passed down."""
+    """Return a Generator made from the `random_state` of scikit-learn."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint64))
     return np.random.default_rng(random_state)

@@ -1,27 +1,23 @@
-"""The command line: parses, calls one public function, prints, returns a code.
+"""The command line: it parses, calls one public function, prints and returns an exit code.
 
-typer and rich are imported when a command runs, so that a missing one can be named. There is no
-``from __future__ import annotations`` here: typer reads the annotations, and as strings they could
-not refer to a module that is imported inside a function.
+typer and rich are imported when a command runs, so that an error message can name a missing
+package. There is no ``from __future__ import annotations`` in this file: typer evaluates the
+annotations, and as strings they could not refer to a module that is imported inside a function.
 """
 
 import os
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-if TYPE_CHECKING:
-    from .quickstart import Quickstart, Score
+from typing import Annotated, Any
 
 OUTPUT = Path("krein-quickstart.png")
 FORMATS = (".png", ".pdf", ".svg")
-TABLE_WIDTH = 80
 CLI_HINT = "The command line needs typer and rich: install them with  pip install 'krein[cli]'."
 
 
 def main() -> int:
-    """Run the command line; the entry point ``krein``."""
+    """Run the command ``krein`` and return its exit code."""
     try:
         import rich  # noqa: F401  # the tables
         import typer  # noqa: F401  # the commands
@@ -33,7 +29,7 @@ def main() -> int:
 
 
 def build_app() -> Any:
-    """The typer application with all commands."""
+    """Return the typer application with all commands."""
     import typer
 
     app = typer.Typer(
@@ -85,23 +81,25 @@ def _version(wanted: bool) -> None:
 
 
 def _quickstart(output: Path, widths: str, seed: int, quick: bool) -> None:
-    """Check the arguments, run, print the table and the lessons, save the plot."""
+    """Check the arguments, run the tour, print the table and the lessons, save the plot."""
     from rich.console import Console
 
-    from .quickstart import run
+    from .examples.plot import save_plot
+    from .examples.run import run
+    from .examples.table import print_result
 
     _check_output(output)
     chosen = _parse_widths(widths)
     console = Console(highlight=False)
     with console.status("Loading the digits") as status:
         result = run(chosen, quick=quick, random_state=seed, progress=status.update)
-    _print_result(console, result)
+    print_result(console, result)
     console.print()
-    console.print(_save(result, output), soft_wrap=True, markup=False)
+    console.print(save_plot(result, output), soft_wrap=True, markup=False)
 
 
 def _check_output(path: Path) -> None:
-    """Raise now rather than after the computation."""
+    """Raise if the plot cannot be saved, before the computation starts."""
     folder = path.parent
     if path.suffix.lower() not in FORMATS:
         listed = ", ".join(FORMATS)
@@ -109,7 +107,7 @@ def _check_output(path: Path) -> None:
     if not folder.is_dir():
         raise ValueError(f"--output is {path}, but there is no folder {folder}: create it first.")
     if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise ValueError(f"--output is {path}, which cannot be written: choose another file.")
+        raise ValueError(f"--output is {path}, but it cannot be written: choose another file.")
 
 
 def _parse_widths(text: str) -> list[int] | None:
@@ -119,64 +117,6 @@ def _parse_widths(text: str) -> list[int] | None:
         return [int(word) for word in text.replace(",", " ").split()]
     except ValueError:
         raise ValueError(f"--widths takes numbers such as 64,128,256, got {text!r}.") from None
-
-
-def _print_result(console: Any, result: "Quickstart") -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    # Cut figures mislead: a narrow terminal gets the errors alone.
-    wide = console.width >= TABLE_WIDTH
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-    table.add_column("kernel", no_wrap=True)
-    table.add_column("\nwidth", justify="right", no_wrap=True)
-    for name in ("krein", "RBFSampler", "Nystroem"):
-        style = "bold" if name == "krein" else ""
-        table.add_column(f"{name}\nerror", justify="right", no_wrap=True, style=style)
-        if wide:
-            table.add_column("\naccuracy", justify="right", no_wrap=True, style=style)
-    for study in result.studies:
-        # The name and the verdict stand in the first two rows of each kernel.
-        notes = [Text(study.name, "bold"), Text(study.verdict.removeprefix("positive "), "dim")]
-        last = study.comparisons[-1]
-        for i, row in enumerate(study.comparisons):
-            scores = [_cells(score) for score in (row.krein, row.rbf_sampler, row.nystroem)]
-            cells = [cell for score in scores for cell in score[: 2 if wide else 1]]
-            note = notes[i] if i < len(notes) else ""
-            table.add_row(note, str(row.width), *cells, end_section=row is last)
-    console.print(
-        f"Handwritten digits: {result.n_train} rows to fit, {result.n_test} rows to judge. The "
-        "error is that of the kernel matrix (relative, Frobenius); the accuracy is that of a "
-        "linear model on the features."
-    )
-    console.print()
-    console.print(table)
-    console.print()
-    for study in result.studies:
-        if study.data != result.studies[0].data:
-            console.print(f"{study.name}: {study.data}; elsewhere {result.studies[0].data}.")
-    for lesson in result.lessons:
-        console.print()
-        console.print(lesson, markup=False)
-
-
-def _cells(score: "Score | None") -> tuple[str, str]:
-    from .quickstart import percent
-
-    return ("–", "–") if score is None else (percent(score.error), percent(score.accuracy))
-
-
-def _save(result: "Quickstart", output: Path) -> str:
-    """Save the plot; return what happened."""
-    from .plots import plot_quickstart
-
-    try:
-        figure = plot_quickstart(result)
-    except ImportError as error:
-        return f"No plot was saved. {error}"
-    figure.savefig(output, dpi=160)
-    return f"Plot: {output}"
 
 
 if __name__ == "__main__":

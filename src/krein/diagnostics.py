@@ -1,4 +1,4 @@
-"""What kind of kernel is this on these data, and which features suit it?"""
+"""Diagnosis of a kernel on data: is it positive definite, and which features suit it?"""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from .kernels.sampling import take
 from .kernels.values import check_values, uninformative
 from .measures import InfiniteMassError
 
-# Asymmetry and negative eigenvalues below these shares are round-off.
+# Asymmetry and negative eigenvalues below these shares are rounding errors.
 ASYMMETRY_TOLERANCE = 1e-8
 RANK_TOLERANCE = 1e-8
-# Feature maps are compared by their mean error over this many draws.
+# Number of draws over which the error of a feature map is averaged.
 N_DRAWS = 5
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `diagnose` found; prints as a table.
+    """The result of `diagnose`; it prints as a table.
 
     Attributes
     ----------
     kernel : str
-        The kernel.
+        Text of the kernel.
     n_rows : int
-        Rows it was examined on.
+        Number of rows on which the kernel was examined.
     n_components : int
-        Width at which feature maps were compared.
+        Number of features at which feature maps were compared.
     eigenvalues : ndarray
         Eigenvalues of the symmetric part of the kernel matrix, in descending order.
     negative_mass : float
@@ -45,22 +45,32 @@ class Diagnosis:
     asymmetry : float
         ``‖(K − Kᵀ)/2‖ / ‖K‖``: 0 for a symmetric kernel, 1 for a skew one.
     rank : int
-        Eigenvalues above 1e-8 of the largest in magnitude.
+        Number of eigenvalues whose magnitude exceeds 1e-8 of the largest.
     is_positive_definite : bool
-        The verdict, and `evidence` the reason for it.
+        True if the kernel is positive definite.
     evidence : str
+        The reason for `is_positive_definite`.
     worthless : str or None
-        Why nothing can be learned from the matrix, if it is nearly the identity or constant.
+        Why nothing can be learned from the kernel matrix, if it is nearly the identity or nearly
+        constant; else None.
     total_mass : float or None
-        Mass of the spectral measure, None if there is none.
+        Mass of the spectral measure; None if the kernel has no measure.
     errors : dict
-        Relative error of each feature map that applies, measured on these rows.
+        Relative error on these rows of each feature map that applies.
     low_rank_error : float
-        The best relative error of any map of the same width: what Nyström can hope for.
+        Least relative error of any map with `n_components` features, a lower bound for Nyström.
     suggested_method : str
-        The feature map with the least error, or "Nystrom" where no measure exists.
+        The feature map with the least error, or "Nystrom" if no measure exists.
     advice : str
-        One sentence.
+        Advice in one sentence.
+
+    Examples
+    --------
+    >>> import numpy as np, krein
+    >>> X = np.random.default_rng(0).random((40, 2))
+    >>> diagnosis = krein.diagnose(krein.kernels.Gaussian(), X, n_components=16, random_state=0)
+    >>> diagnosis.evidence
+    'its spectral measure is positive (Bochner)'
     """
 
     kernel: str
@@ -80,7 +90,7 @@ class Diagnosis:
     advice: str
 
     def rows(self) -> list[tuple[str, str]]:
-        """The table as (name, value) pairs."""
+        """Return the table as (name, value) pairs."""
         mass = "none" if self.total_mass is None else f"{self.total_mass:.4g}"
         table = [
             ("kernel", self.kernel),
@@ -108,7 +118,17 @@ class Diagnosis:
         return "\n".join(f"{name:<{width}}  {value}" for name, value in table)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the spectrum: positive eigenvalues above, negative ones below."""
+        """Plot the magnitudes of the positive and of the negative eigenvalues.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to plot; None makes a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
         from .plots import plot_spectrum
 
         return plot_spectrum(self, ax)
@@ -122,24 +142,25 @@ def diagnose(
     max_rows: int = 1000,
     random_state: Any = None,
 ) -> Diagnosis:
-    """Examine a kernel on (a sample of) some data.
+    """Examine a kernel on data, or on a sample of the data.
 
     Parameters
     ----------
     kernel : Kernel
         Any kernel, symmetric or not.
     X : array-like, sparse matrix or sequence of objects
-        The data; at most `max_rows` of them are used, drawn at random.
+        The data. If there are more than `max_rows` rows, a random sample is used.
     n_components : int, default=256
-        Width at which feature maps are compared; even.
+        Number of features at which feature maps are compared; it must be even.
     max_rows : int, default=1000
-        The cost is that of one eigendecomposition of this size.
+        Largest number of rows. The cost is that of an eigendecomposition of this size.
     random_state : int, RandomState, Generator or None, default=None
-        Seed.
+        Seed of the sample and of the feature maps.
 
     Returns
     -------
     Diagnosis
+        The result, which prints as a table.
 
     Examples
     --------
@@ -167,7 +188,7 @@ def diagnose(
     K = check_values(kernel, kernel(rows).astype(float))
     worthless = uninformative(K)
     size = float(np.linalg.norm(K))
-    # What is declared is not believed: a function of the user's may say symmetric and not be.
+    # Asymmetry is measured, because a function declared symmetric may not be symmetric.
     asymmetry = float(np.linalg.norm(K - K.T)) / (2 * size) if size else 0.0
     asymmetry = asymmetry if asymmetry > ASYMMETRY_TOLERANCE else 0.0
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
@@ -201,7 +222,7 @@ def diagnose(
 
 
 def _sample(kernel: Kernel, data: Any, max_rows: int, rng: np.random.Generator) -> Any:
-    """At most `max_rows` objects; a matrix of pairs loses rows and columns alike."""
+    """Return at most `max_rows` objects; a precomputed matrix loses rows and columns."""
     n = _len(data)
     if n < 2:
         raise ValueError(f"diagnose needs at least two rows, got {n}.")
@@ -213,7 +234,7 @@ def _sample(kernel: Kernel, data: Any, max_rows: int, rng: np.random.Generator) 
 def _verdict(
     eigenvalues: NDArray, asymmetry: float, declared: bool, proof: bool
 ) -> tuple[bool, str]:
-    """Positive definite or not, and why."""
+    """Return whether the kernel is positive definite, and the reason."""
     largest = float(np.abs(eigenvalues).max())
     # The eigenvalues of an n × n matrix carry an error of about n · eps · ‖K‖.
     tolerance = 10 * len(eigenvalues) * np.finfo(float).eps * largest
@@ -230,7 +251,7 @@ def _verdict(
 def _measured_errors(
     kernel: Kernel, rows: Any, n_components: int, rng: np.random.Generator
 ) -> tuple[dict[str, float], float | None, bool]:
-    """Errors of the feature maps that apply, the mass, and whether the measure is positive."""
+    """Return the errors of feature maps, the mass, and True if the measure is positive."""
     errors: dict[str, float] = {}
     mass, proof = None, False
     if not hasattr(rows, "shape") or rows.ndim != 2 or not hasattr(rows, "dtype"):
@@ -248,7 +269,7 @@ def _measured_errors(
             continue
         draws = [approximation_error(features, rows)]
         for _ in range(N_DRAWS - 1):
-            # The measure is learned once; only its random half is drawn anew.
+            # The measure is found once; only the draws are repeated.
             features._draw(rows, rng)
             draws.append(approximation_error(features, rows))
         errors[type(features).__name__] = float(np.mean(draws))
@@ -267,7 +288,7 @@ def _low_rank_error(K: NDArray, rank: int) -> float:
 def _advise(
     errors: dict[str, float], positive: bool, asymmetry: float, low_rank: float, width: int
 ) -> tuple[str, str]:
-    """The method with the least error, and a sentence."""
+    """Return the method with the least error, and a sentence of advice."""
     kind = (
         "positive definite: any linear model on the features is right"
         if positive
@@ -285,16 +306,29 @@ def _advise(
 
 
 def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
-    """Relative error ``‖K̃ − K‖ / ‖K‖`` (Frobenius) of a fitted feature map, in row blocks.
+    """Return the relative Frobenius error ``‖K̃ − K‖ / ‖K‖`` of a fitted feature map.
 
     Parameters
     ----------
-    features : fitted feature map
-    X, Y : data; Y = None means X
+    features : FeatureMap
+        A fitted feature map.
+    X : array-like, sparse matrix or sequence of objects
+        First argument of the kernel.
+    Y : array-like, sparse matrix or sequence of objects, default=None
+        Second argument; None means X.
 
     Returns
     -------
     float
+        The error. The matrices are compared in row blocks.
+
+    Examples
+    --------
+    >>> import numpy as np, krein
+    >>> X = np.random.default_rng(0).random((100, 3))
+    >>> features = krein.RandomFourier(n_components=256, random_state=0).fit(X)
+    >>> krein.approximation_error(features, X) < 0.1
+    True
     """
     data = _sliceable(X)
     right = data if Y is None else _sliceable(Y)
@@ -304,7 +338,7 @@ def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
     for rows in row_blocks(n, 8 * max(m, 1)):
         block = data[rows]
         exact = features.exact_kernel(block, right)
-        # As an array: a user may have asked for data frames.
+        # As an array, because the user may have configured scikit-learn to return data frames.
         Z = np.asarray(features.transform(block))
         error += float(np.sum((Z @ dual.T - exact) ** 2, dtype=float))
         size += float(np.sum(exact**2, dtype=float))
@@ -314,7 +348,7 @@ def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
 
 
 def _sliceable(X: Any) -> Any:
-    """X as something whose rows can be taken by a slice."""
+    """Return X in a form whose rows can be sliced."""
     if hasattr(X, "tocsr"):
         return X.tocsr()
     return X if hasattr(X, "shape") else list(X)

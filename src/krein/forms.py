@@ -1,7 +1,8 @@
 """The bilinear form M in ``k(x, y) ≈ Z(x)ᵀ M Z(y)``.
 
-One class per shape of M, all orthogonal and all cheap: `Signature` for symmetric kernels (the
-identity when the kernel is positive definite) and `Phase` for the others.
+There is one class per shape of M. Every M is orthogonal and cheap to apply. `Signature` is the form
+of a symmetric kernel; it is the identity if the kernel is positive definite. `Phase` is the form of
+a kernel that is not symmetric.
 """
 
 from __future__ import annotations
@@ -15,10 +16,16 @@ from ._blocks import row_blocks
 
 
 class Form(ABC):
-    """An orthogonal bilinear form on features.
+    """Base class of the orthogonal bilinear forms M on features.
 
-    A form knows its width, applies itself (``Z ↦ Z Mᵀ``), transposes and writes itself out as
-    a dense matrix; `krein.testing.check_form` compares each with its dense twin.
+    A subclass defines `width`, `is_symmetric`, `T`, `dual` and `signs`.
+    `krein.testing.check_form` compares a form with its dense matrix.
+
+    Examples
+    --------
+    >>> from krein.forms import Form, Signature
+    >>> isinstance(Signature([1, -1]), Form)
+    True
     """
 
     @property
@@ -29,7 +36,7 @@ class Form(ABC):
     @property
     @abstractmethod
     def is_symmetric(self) -> bool:
-        """Whether M = Mᵀ."""
+        """True if M = Mᵀ."""
 
     @property
     @abstractmethod
@@ -40,45 +47,66 @@ class Form(ABC):
     def dual(self, Z: NDArray, out: NDArray | None = None) -> NDArray:
         """Return ``Z Mᵀ``, so that ``k(X, Y) ≈ Z(X) @ dual(Z(Y)).T``.
 
-        With ``out=Z`` it is written over Z.
+        Parameters
+        ----------
+        Z : ndarray of shape (n, width)
+            Features.
+        out : ndarray of shape (n, width), default=None
+            Array that receives the result. It may be Z itself.
+
+        Returns
+        -------
+        ndarray of shape (n, width)
         """
 
     @property
     @abstractmethod
     def signs(self) -> NDArray[np.floating]:
-        """The sign (+1 or −1) of the symmetric part of M in each feature; 0 where it vanishes."""
+        """Sign of the diagonal of M for each feature: +1, −1, or 0 where the diagonal is zero."""
 
     def dense(self) -> NDArray[np.floating]:
-        """M as an array of shape (width, width)."""
+        """Return M as an array of shape (width, width)."""
         return self.dual(np.eye(self.width)).T
 
     def flip(self) -> Signature:
-        """The form of |k|: the identity."""
+        """Return the form of the flipped kernel |k|, which is the identity."""
         return Signature(np.ones(self.width))
 
     def clip(self) -> NDArray[np.bool_]:
-        """Mask of the features that the positive part of k keeps."""
+        """Return the mask of the features that represent the positive part of the kernel."""
         return self.signs > 0
 
     @property
     def is_identity(self) -> bool:
-        """Whether M = I, i.e. the approximate kernel is positive semi-definite by construction."""
+        """True if M = I: the approximate kernel is then positive semi-definite."""
         return self.is_symmetric and bool(np.all(self.signs > 0))
 
 
 class Signature(Form):
-    """``M = diag(±1)``: a symmetric kernel, indefinite if any sign is negative.
+    """``M = diag(±1)``: the form of a symmetric kernel.
+
+    The kernel is indefinite if any sign is negative.
 
     Parameters
     ----------
     signs : array-like of shape (width,)
-        Each +1 or −1.
+        The diagonal of M; each entry is +1 or −1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> form = Signature([1, 1, -1])
+    >>> form
+    Signature(2+, 1-)
+    >>> form.dual(np.ones((1, 3)))
+    array([[ 1.,  1., -1.]])
     """
 
     def __init__(self, signs: ArrayLike):
         values = np.asarray(signs, dtype=float)
         if values.ndim != 1 or not np.all(np.abs(values) == 1):
-            raise ValueError("A Signature takes a vector of +1 and -1.")
+            raise ValueError("Signature needs signs to be a vector of +1 and -1.")
         self._signs = values
 
     def __repr__(self) -> str:
@@ -102,27 +130,38 @@ class Signature(Form):
         return self._signs
 
     def dual(self, Z: NDArray, out: NDArray | None = None) -> NDArray:
-        # Multiplying by the signs in Z's own type keeps float32 features float32.
+        # The signs are cast to the type of Z, so that float32 features stay float32.
         return Z if self.is_identity else np.multiply(Z, self._signs.astype(Z.dtype), out=out)
 
 
 class Phase(Form):
-    """One 2 × 2 rotation per frequency: a kernel that is not symmetric.
+    """One 2 × 2 rotation per frequency: the form of a kernel that is not symmetric.
 
-    For the features ``Z = [√|c| cos ω·x, √|c| sin ω·x]`` and ``θ = arg c``, the block of M that
-    joins column j and column j + N is ``[[cos θ, sin θ], [−sin θ, cos θ]]``.
+    The features are ``Z = [√|c| cos ω·x, √|c| sin ω·x]`` and ``θ = arg c``. The block of M that
+    couples column j and column j + N is ``[[cos θ, sin θ], [−sin θ, cos θ]]``.
 
     Parameters
     ----------
     angles : array-like of shape (width / 2,)
         The phases θ_j.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Phase
+    >>> form = Phase([np.pi / 2])
+    >>> form
+    Phase(1 rotations)
+    >>> form.dense()
+    array([[ 0.,  1.],
+           [-1.,  0.]])
     """
 
     def __init__(self, angles: ArrayLike):
         self.angles = np.asarray(angles, dtype=float)
         if self.angles.ndim != 1 or not np.all(np.isfinite(self.angles)):
-            raise ValueError("A Phase takes a vector of finite angles, one per frequency.")
-        # sin π is 1e-16 in floating point; a real weight must stay exactly real.
+            raise ValueError("Phase needs angles to be a vector of finite numbers.")
+        # In floating point sin π is 1e-16, but the phase of a real weight must have no sine at all.
         self._cos, self._sin = _snap(np.cos(self.angles)), _snap(np.sin(self.angles))
 
     def __repr__(self) -> str:
@@ -160,9 +199,19 @@ def _snap(values: NDArray) -> NDArray[np.floating]:
 
 
 def fourier_form(weights: NDArray) -> Form:
-    """The form of the features ``[√|c| cos, √|c| sin]`` with weights c.
+    """Return the form of the features ``[√|c| cos, √|c| sin]`` with weights c.
 
-    Real weights give a `Signature`, complex ones a `Phase`: the same equation, the cheaper M.
+    Real weights give a `Signature`, complex weights a `Phase`. A `Phase` would also represent real
+    weights, but a `Signature` is cheaper.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_atoms,)
+        The weights c, real or complex.
+
+    Returns
+    -------
+    Form
     """
     if np.iscomplexobj(weights):
         return Phase(np.angle(weights))

@@ -1,4 +1,4 @@
-"""Plots; the only file that imports matplotlib."""
+"""Plots. No other file imports matplotlib."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 POSITIVE, NEGATIVE, GREY = "#2b6cb0", "#c05621", "#718096"
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -20,143 +20,30 @@ def _pyplot() -> Any:
 
 
 def plot_spectrum(diagnosis: Any, ax: Any = None) -> Any:
-    """Draw the magnitudes of the eigenvalues, positive and negative apart.
+    """Plot the magnitudes of the positive and of the negative eigenvalues.
 
     Parameters
     ----------
     diagnosis : krein.Diagnosis
+        The result of `krein.diagnose`.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Where to plot; None makes a new figure.
 
     Returns
     -------
     matplotlib Axes
     """
     if ax is None:
-        ax = _pyplot().subplots(figsize=(6, 3.6), layout="constrained")[1]
+        ax = pyplot().subplots(figsize=(6, 3.6), layout="constrained")[1]
     values = diagnosis.eigenvalues
     floor = 1e-16 * np.abs(values).max()
-    positive = np.sort(values[values > floor])[::-1]
-    negative = np.sort(-values[values < -floor])[::-1]
-    ax.semilogy(
-        np.arange(1, len(positive) + 1),
-        positive,
-        ".",
-        color=POSITIVE,
-        label=f"positive ({len(positive)})",
-    )
-    if len(negative):
-        ax.semilogy(
-            np.arange(1, len(negative) + 1),
-            negative,
-            ".",
-            color=NEGATIVE,
-            label=f"negative ({len(negative)})",
-        )
+    for name, sign, color in (("positive", 1, POSITIVE), ("negative", -1, NEGATIVE)):
+        side = np.sort(sign * values[sign * values > floor])[::-1]
+        if len(side) or sign > 0:
+            places = np.arange(1, len(side) + 1)
+            ax.semilogy(places, side, ".", color=color, label=f"{name} ({len(side)})")
     ax.set_xlabel("rank within its sign")
     ax.set_ylabel("|eigenvalue|")
     ax.set_title(f"{diagnosis.kernel}: negative mass {diagnosis.negative_mass:.2g}")
     ax.legend(frameon=False)
     return ax
-
-
-# name, marker, colour and attribute of each line of `plot_quickstart`
-QUICKSTART_LINES = (
-    ("krein", "o", POSITIVE, "krein"),
-    ("RBFSampler", "s", GREY, "rbf_sampler"),
-    ("Nystroem", "^", NEGATIVE, "nystroem"),
-)
-
-
-def plot_quickstart(result: Any) -> Any:
-    """Draw error against width, one panel per kernel.
-
-    Parameters
-    ----------
-    result : krein.quickstart.Quickstart
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    n = len(result.studies)
-    figure, axes = _pyplot().subplots(
-        1, n, figsize=(1 + 3.2 * n, 4.2), sharey=True, squeeze=False, layout="constrained"
-    )
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)
-    figure.suptitle(
-        f"How far are the features from the kernel? Digits, {result.n_test} test rows",
-        fontsize=12,
-    )
-    figure.supxlabel("width (number of features)", fontsize=10)
-    for ax, study in zip(axes[0], result.studies, strict=True):
-        _draw_study(ax, study)
-    first = axes[0, 0]
-    first.set_ylabel("relative error of the kernel matrix")
-    first.yaxis.set_major_formatter(lambda error, _: f"{100 * error:g}%")
-    first.set_ylim(top=max(4.0, first.get_ylim()[1]))
-    for ax, study in zip(axes[0], result.studies, strict=True):
-        _label_lines(ax, study)
-    first.annotate(
-        "above: worse than a matrix of zeros",
-        (0, 1),
-        xycoords=("axes fraction", "data"),
-        xytext=(6, 4),
-        textcoords="offset points",
-        color=GREY,
-        fontsize=8,
-    )
-    return figure
-
-
-def _quickstart_errors(study: Any) -> list[tuple[str, str, str, list[float]]]:
-    """Name, marker, colour and errors of the lines that exist for this kernel."""
-    lines = []
-    for name, marker, color, attribute in QUICKSTART_LINES:
-        scores = [getattr(row, attribute) for row in study.comparisons]
-        if None not in scores:
-            lines.append((name, marker, color, [score.error for score in scores]))
-    return lines
-
-
-def _draw_study(ax: Any, study: Any) -> None:
-    """The lines, title and axes of one panel."""
-    widths = [row.width for row in study.comparisons]
-    ax.axhline(1, color=GREY, lw=0.9, ls=":", zorder=1)
-    for _, marker, color, errors in _quickstart_errors(study):
-        ax.loglog(widths, errors, marker, color=color, ls="-", lw=1.8, ms=6)
-    ax.set_xticks(widths, [str(width) for width in widths])
-    ax.set_xticks([], minor=True)
-    ax.tick_params(which="both", length=0)
-    ax.grid(axis="y", color=GREY, alpha=0.25, lw=0.6)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.set_title(study.name, loc="left", fontsize=11, fontweight="bold", pad=20)
-    ax.annotate(
-        f"{study.verdict} · {study.method}",
-        (0, 1),
-        xycoords="axes fraction",
-        xytext=(0, 7),
-        textcoords="offset points",
-        color=GREY,
-        fontsize=9,
-    )
-
-
-def _label_lines(ax: Any, study: Any) -> None:
-    """Names to the right of the last points, pushed apart where they would overlap."""
-    low, high = np.log10(ax.get_ylim())
-    gap, floor = 0.055 * (high - low), -np.inf
-    width = study.comparisons[-1].width
-    for name, _, color, errors in sorted(_quickstart_errors(study), key=lambda line: line[3][-1]):
-        floor = max(np.log10(errors[-1]), floor + gap)
-        ax.annotate(
-            name,
-            (width, 10**floor),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=color,
-            fontsize=9,
-            fontweight="bold" if name == "krein" else "normal",
-            annotation_clip=False,
-        )

@@ -1,82 +1,39 @@
 """How the points of a measure are drawn.
 
-A *point* sampler returns canonical points, rows that are each N(0, I) and as evenly spread as it
-can make them; every law transports canonical points to its own (see `krein.measures.Law`), so
-every point sampler works with every law. `Importance`, `LeverageSampler` and `Rejection` need
-more than points - a density, the data, a radial density - and say so when it is missing.
+A point sampler returns canonical points: each row is N(0, I), and the rows together are spread as
+evenly as the sampler can make them. Every law transports canonical points to its own (see
+`krein.measures.Law`), so every point sampler works with every law. `Importance` needs a density and
+`LeverageSampler` needs the data; both declare it. No sampler sees a measure.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
-from sklearn.base import BaseEstimator
 
 from ._groups import one_of_each_group
+from ._sampler import PointSampler, Sampler
 from ._validation import check_choice, check_positive
 from .atoms import Atoms
+from .published.rejection import Rejection
 
-# Parts of less than this share of a measure's mass may be missed.
+# A part with less than this share of the mass may be missed by `Importance(scale)`.
 NULL_SHARE = 0.01
 
 
-class Sampler(BaseEstimator):
-    """Base of all samplers: `draw` turns a measure into atoms."""
-
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        """Draw `n_atoms` atoms whose weighted sum is an unbiased estimate of `measure`."""
-        raise TypeError(f"{type(self).__name__} must define draw or points.")
-
-
-class PointSampler(Sampler):
-    """A sampler that is a set of canonical points; the measure's laws transport them."""
-
-    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        """Return (n, dim) points; each row by itself is a draw from N(0, I)."""
-        raise TypeError(f"{type(self).__name__} must define points.")
-
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        counts, factors = measure.shares(n_atoms, self, rng, X, allocation)
-        return drawn_by_part(measure, self, counts, factors, rng)[0]
-
-
-def drawn_by_part(
-    measure: Any,
-    sampler: PointSampler,
-    counts: NDArray,
-    factors: NDArray,
-    rng: np.random.Generator,
-) -> tuple[Atoms, NDArray[np.intp]]:
-    """So many atoms of each part of a measure, and the number of the part of each atom."""
-    frequencies, weights = [], []
-    for part, count, factor in zip(measure.parts, counts, factors, strict=True):
-        if count:
-            drawn = part.law.transport(sampler.points(count, part.law.canonical_dim, rng))
-            frequencies.append(drawn)
-            weights.append(part.weight(drawn) * factor)
-    parts = np.repeat(np.arange(len(counts)), counts)
-    return Atoms(np.concatenate(frequencies), np.concatenate(weights)), parts
-
-
 class IID(PointSampler):
-    """Plain Monte Carlo: independent points."""
+    """Plain Monte Carlo: independent points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.samplers import IID
+    >>> IID().points(5, 2, np.random.default_rng(0)).shape
+    (5, 2)
+    """
 
     def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
         return rng.standard_normal((n, dim))
@@ -85,13 +42,22 @@ class IID(PointSampler):
 class Orthogonal(PointSampler):
     """Blocks of `dim` mutually orthogonal directions (Haar) with stratified chi radii.
 
-    Every row is marginally N(0, I), so estimates stay unbiased; within a block the errors of the
-    second-order terms of the cosines nearly cancel. Radii are drawn one from each of n equally
+    Every row is marginally N(0, I), so estimates are unbiased. Within a block the errors of the
+    second-order terms of the cosines nearly cancel. One radius is drawn from each of n equally
     likely strata, which lowers the error by a further 3-20 % at no cost.
 
-    For a law that is not radial (the ℓ1 `Laplacian`, with independent Cauchy coordinates) the
-    points are orthogonal *before* the transport: coordinates are mapped one by one, which keeps
-    each frequency's law exact and the frequencies spread out, but no longer at right angles.
+    For a law that is not radial, such as the independent Cauchy coordinates of the ℓ1 `Laplacian`,
+    the points are orthogonal *before* the transport. The transport maps coordinates one by one:
+    each frequency keeps its exact law and the frequencies are still spread out, but they are no
+    longer at right angles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.samplers import Orthogonal
+    >>> points = Orthogonal().points(3, 3, np.random.default_rng(0))
+    >>> bool(abs(points[0] @ points[1]) < 1e-12)
+    True
     """
 
     def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
@@ -103,135 +69,169 @@ class Orthogonal(PointSampler):
 
 
 class QuasiMonteCarlo(PointSampler):
-    """Scrambled low-discrepancy points through the normal quantile.
+    """Scrambled low-discrepancy points, mapped by the quantile function of the normal law.
 
     Parameters
     ----------
     engine : {"sobol", "halton"}, default="sobol"
-        The sequence. Sobol points are drawn up to the next power of two, where they are
-        balanced, and cut.
+        The sequence. Sobol points are balanced if their number is a power of two, so the next
+        power of two is drawn and the first n points are returned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.samplers import QuasiMonteCarlo
+    >>> QuasiMonteCarlo("halton").points(6, 2, np.random.default_rng(0)).shape
+    (6, 2)
     """
 
     def __init__(self, engine: str = "sobol"):
         self.engine = engine
 
     def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        from scipy.stats import qmc  # lazily: scipy.stats alone would double the import time
+        from scipy.stats import (
+            qmc,  # imported here because scipy.stats would double the import time of krein
+        )
 
         check_choice(self, "engine", self.engine, ("sobol", "halton"))
         if self.engine == "sobol" and dim > qmc.Sobol.MAXDIM:
             raise ValueError(
-                f"Sobol points exist up to dimension {qmc.Sobol.MAXDIM}, and {dim} are needed: use "
+                f"Sobol points exist up to dimension {qmc.Sobol.MAXDIM}, got dimension {dim}: use "
                 "sampler='orthogonal'."
             )
         if self.engine == "sobol":
             uniform = qmc.Sobol(dim, rng=rng).random_base2(int(max(n - 1, 1)).bit_length())[:n]
         else:
             uniform = qmc.Halton(dim, rng=rng).random(n)
-        # Sobol points are multiples of 2**-30; moving them half a cell inside keeps 0 out.
+        # Sobol points are multiples of 2**-30; clipping at half a cell excludes 0 and 1.
         return ndtri(np.clip(uniform, 2.0**-31, 1 - 2.0**-31))
 
 
 class Importance(Sampler):
-    """Draws from Gaussian surrogates of the whole measure; the ratio goes into the weight.
+    """Importance sampling: one set of frequencies for all parts of a measure.
 
-    ``ω_j ~ q``, ``c_j = μ(ω_j) / (n q(ω_j))``: unbiased, one set of frequencies for all parts of a
-    signed measure (the importance sampling of the signed-measure paper's Fig. 4).
+    The frequencies are drawn from a mixture q of Gaussians, ``ω_j ~ q``. The weights
+    ``c_j = μ(ω_j) / (n q(ω_j))`` make the estimate unbiased. The signed-measure paper uses this
+    sampler in its Fig. 4.
 
     Parameters
     ----------
     scale : float, default=None
-        None takes for q the mixture of the parts' own Gaussians in proportion to their masses, so
-        that no ratio exceeds one over a part's share. A number s takes N(0, s² I), the
-        paper's choice; it is refused where the weights of a part are worth less than one draw.
+        If None, q is the mixture of Gaussians that cover the parts, in proportion to the masses of
+        the parts; no density ratio then exceeds the inverse of a part's share. If a number s, q is
+        N(0, s² I), as in the paper. A number is refused if all weights of a part together are
+        worth less than one draw.
 
     Notes
     -----
-    From one Gaussian of scale s the n weights of a part of scale s_i in dimension d are worth
-    ``n (s_i √(2s² − s_i²) / s²)^d`` equal ones: for widths 1 and 10 in eight dimensions 1e-7 n, all
-    of the narrow part sits in draws that do not occur.
+    If q is one Gaussian of scale s in dimension d, the n weights of a part of scale s_i are worth
+    ``n (s_i √(2s² − s_i²) / s²)^d`` equal weights. For a δ-Gaussian of widths 1 and 10 in eight
+    dimensions this is 1e-7 n: the draws that would represent the narrow part do not occur.
+
+    Examples
+    --------
+    >>> from krein.kernels import DeltaGaussian
+    >>> from krein.samplers import Importance
+    >>> len(DeltaGaussian(1.0, 2.0).measure(3).atoms(16, Importance(), 0))
+    16
     """
+
+    needs = "density"
 
     def __init__(self, scale: float | None = None):
         self.scale = scale
 
-    def draw(
+    def mixture(
         self,
-        measure: Any,
-        n_atoms: int,
+        n: int,
+        dim: int,
         rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        for part in measure.parts:
-            if part.law.surrogate_scale is None:
-                raise ValueError(
-                    f"The importance sampler cannot draw from {type(part.law).__name__}: "
-                    f"{part.law.no_surrogate}. Use sampler='orthogonal', 'qmc' or 'iid'."
-                )
-        scales, shares, counts = self._surrogate(measure, n_atoms, rng, allocation)
-        points = rng.standard_normal((n_atoms, measure.dim)) * np.repeat(scales, counts)[:, None]
-        densities = [normal_log_density(points, float(scale)) for scale in scales]
-        log_q = logsumexp(np.array(densities), axis=0, b=shares[:, None])
-        weights = sum(
-            part.weight(points) * np.exp(part.law.log_density(points) - log_q)
-            for part in measure.parts
-        )
-        return Atoms(points, weights / n_atoms)
+        own: NDArray,
+        masses: NDArray,
+        share: Callable[[], NDArray[np.intp]],
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Draw n points from q.
 
-    def _surrogate(
-        self, measure: Any, n: int, rng: np.random.Generator, allocation: str
-    ) -> tuple[NDArray, NDArray, NDArray[np.intp]]:
-        """Scales of the Gaussians of q, their shares in it and the draws from each."""
+        Parameters
+        ----------
+        n : int
+            Number of points.
+        dim : int
+            Dimension of the points.
+        rng : Generator
+            Source of randomness.
+        own : ndarray of shape (n_parts,)
+            Scale of the Gaussian that covers each part of the measure.
+        masses : ndarray of shape (n_parts,)
+            Mass of each part.
+        share : callable
+            Returns how many of the n points each part gets.
+
+        Returns
+        -------
+        points : ndarray of shape (n, dim)
+            The points.
+        log_density : ndarray of shape (n,)
+            Log density of q at the points.
+        """
         if self.scale is not None:
             scale = check_positive(self, "scale", self.scale)
-            self._check_overlap(measure, n, scale)
-            return np.array([scale]), np.ones(1), np.array([n])
-        own = np.array([part.law.surrogate_scale for part in measure.parts])
-        scales, which = np.unique(own, return_inverse=True)
-        # By mass and not by Neyman: a part that is drawn once is worth one draw.
-        counts, _ = measure.shares(n, IID(), rng, None, allocation)
-        drawn = np.bincount(which, weights=counts, minlength=len(scales)).astype(np.intp)
-        if n >= len(own):
-            return scales, drawn / n, drawn
-        # Too few for all parts: which of them are drawn from is chance, in proportion to mass.
-        masses = np.array([part.total_mass for part in measure.parts])
-        shares = np.bincount(which, weights=masses / masses.sum(), minlength=len(scales))
-        return scales, shares, rng.multinomial(n, shares)
+            self._check_overlap(n, dim, own, masses, scale)
+            scales, counts = np.array([scale]), np.array([n])
+            shares: NDArray = np.ones(1)
+        else:
+            scales, which = np.unique(own, return_inverse=True)
+            counts = np.bincount(which, weights=share(), minlength=len(scales)).astype(np.intp)
+            shares = counts / n
+            if n < len(own):
+                # Too few points for all parts: chance decides, by mass, which parts get one.
+                chances = masses / masses.sum()
+                shares = np.bincount(which, weights=chances, minlength=len(scales))
+                counts = rng.multinomial(n, shares)
+        points = rng.standard_normal((n, dim)) * np.repeat(scales, counts)[:, None]
+        densities = [normal_log_density(points, float(scale)) for scale in scales]
+        return points, logsumexp(np.array(densities), axis=0, b=shares[:, None])
 
-    def _check_overlap(self, measure: Any, n: int, scale: float) -> None:
-        """Refuse a Gaussian that hardly ever draws where a part of the measure is."""
-        for part in measure.parts:
-            own = part.law.surrogate_scale
-            room = max(0.0, 2 - (own / scale) ** 2)
-            worth = n * (own / scale * np.sqrt(room)) ** measure.dim
-            if worth < 1 and part.total_mass > NULL_SHARE * measure.total_mass:
+    def _check_overlap(self, n: int, dim: int, own: NDArray, masses: NDArray, scale: float) -> None:
+        """Raise if the Gaussian hardly ever draws a frequency where a part has its mass."""
+        for part, mass in zip(own, masses, strict=True):
+            room = max(0.0, 2 - (part / scale) ** 2)
+            worth = n * (part / scale * np.sqrt(room)) ** dim
+            if worth < 1 and mass > NULL_SHARE * masses.sum():
                 raise ValueError(
                     f"Importance(scale={scale:g}) draws from a Gaussian that hardly overlaps with "
-                    f"a part of scale {own:.3g} in dimension {measure.dim}: its {n} weights are "
-                    f"worth {worth:.1g} equal ones. Use sampler='orthogonal', or scale=None, which "
-                    "draws from all parts."
+                    f"a part of scale {part:.3g} in dimension {dim}: the {n} weights of that part "
+                    f"are worth {worth:.1g} equal weights. Use sampler='orthogonal', or scale=None "
+                    "to draw from all parts."
                 )
 
 
 class LeverageSampler(Sampler):
-    """Keeps the frequencies of a larger pool that matter most for ridge regression on the data.
+    """Draw a pool of frequencies and keep those that matter most for ridge regression.
 
-    A pool of ``pool · n`` atoms is drawn by `Orthogonal`, and chances are given to its atoms in
-    proportion to their ridge leverage scores on (a sample of) the rows, averaged with the uniform
-    law so that no weight explodes. The atoms of each part are sorted by their scores and cut into
-    groups of equal chance; one atom of each group is kept, and stands for the group. That is
-    unbiased, and the weights of a part always add up to its mass: parts of opposite sign that
-    nearly cancel go on doing so.
+    `Orthogonal` draws a pool of ``pool · n`` atoms. The chance of an atom is the mean of its ridge
+    leverage score on a sample of the rows and of a uniform chance, so that no weight explodes. The
+    atoms of each part are sorted by score and cut into groups of equal chance. One atom of each
+    group is kept and gets the weight of the whole group. The estimate is unbiased, and the weights
+    of a part always add up to its mass, so that parts of opposite sign still cancel.
 
     Parameters
     ----------
     pool : float, default=4
-        Size of the pool relative to the number of atoms wanted.
+        Number of atoms in the pool per atom kept.
     ridge : float, default=1e-3
-        Ridge per row, relative to the kernel's mass.
+        Ridge per row, relative to the mass of the kernel.
     max_rows : int, default=1000
-        Rows used for the scores.
+        Largest number of rows on which the scores are computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.kernels import Gaussian
+    >>> from krein.samplers import LeverageSampler
+    >>> X = np.random.default_rng(0).random((50, 3))
+    >>> len(Gaussian().measure(3).atoms(16, LeverageSampler(pool=8), 0, X=X))
+    16
     """
 
     def __init__(self, pool: float = 4, ridge: float = 1e-3, max_rows: int = 1000):
@@ -239,32 +239,29 @@ class LeverageSampler(Sampler):
         self.ridge = ridge
         self.max_rows = max_rows
 
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
+    def pool_size(self, n: int) -> int:
+        return max(n, round(check_positive(self, "pool", self.pool) * n))
+
+    def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
+        return Orthogonal().points(n, dim, rng)
+
+    def select(
+        self, pool: Atoms, parts: NDArray, n: int, rng: np.random.Generator, rows: NDArray | None
     ) -> Atoms:
-        if X is None:
+        if rows is None:
             raise ValueError(
-                "The leverage sampler scores frequencies on data: pass X, or fit a RandomFourier "
-                "with sampler='leverage'; without data use sampler='orthogonal'."
+                "The leverage sampler needs data to score frequencies: pass X, or use "
+                "sampler='orthogonal'."
             )
-        size = max(n_atoms, round(check_positive(self, "pool", self.pool) * n_atoms))
-        counts, factors = measure.shares(size, Orthogonal(), rng, X, allocation)
-        pool, parts = drawn_by_part(measure, Orthogonal(), counts, factors, rng)
         n_rows = int(check_positive(self, "max_rows", self.max_rows))
-        rows = X[rng.permutation(len(X))[:n_rows]]
-        scores = self._scores(pool, rows)
+        scores = self._scores(pool, rows[rng.permutation(len(rows))[:n_rows]])
         total = scores.sum() or 1.0
         chances = 0.5 * scores / total + 0.5 / len(pool)
-        chosen, sizes = one_of_each_group(scores, chances, parts, n_atoms, rng)
+        chosen, sizes = one_of_each_group(scores, chances, parts, n, rng)
         return Atoms(pool.frequencies[chosen], pool.weights[chosen] * sizes)
 
     def _scores(self, pool: Atoms, rows: NDArray) -> NDArray[np.floating]:
-        """Ridge leverage of each atom: the sum over its cosine and sine columns."""
+        """Return the ridge leverage of each atom, summed over its cosine and sine columns."""
         ridge = check_positive(self, "ridge", self.ridge) * len(rows) * (pool.total_mass or 1.0)
         waves = np.exp(1j * (rows @ pool.frequencies.T)) * np.sqrt(np.abs(pool.weights))
         columns = np.concatenate([waves.real, waves.imag], axis=1)
@@ -273,82 +270,23 @@ class LeverageSampler(Sampler):
         return leverage.reshape(2, -1).sum(axis=0)
 
 
-class Rejection(Sampler):
-    """The signed-measure paper's one-dimensional rejection; a baseline for its Fig. 4.
-
-    Radii are accepted from `n_points` uniform points on [−bound, bound] against the radial
-    density, directions are uniform. Cutting the radii at `bound` and reusing accepted points is
-    biased; the default samplers need neither. Too few accepted points are drawn again with
-    replacement (the paper does not say).
-
-    Parameters
-    ----------
-    n_points : int, default=10000
-        Uniform candidates (the paper: 10,000 or 1,000).
-    bound : float, default=10.0
-        Largest radius (the paper: 10 or 5).
-    """
-
-    def __init__(self, n_points: int = 10_000, bound: float = 10.0):
-        self.n_points = n_points
-        self.bound = bound
-
-    def draw(
-        self,
-        measure: Any,
-        n_atoms: int,
-        rng: np.random.Generator,
-        X: NDArray | None = None,
-        allocation: str = "neyman",
-    ) -> Atoms:
-        counts, factors = measure.shares(n_atoms, IID(), rng, X, allocation)
-        frequencies, weights = [], []
-        for part, count, factor in zip(measure.parts, counts, factors, strict=True):
-            if not hasattr(part.law, "radial_density"):
-                raise ValueError(
-                    f"The rejection sampler needs a radial density, which "
-                    f"{type(part.law).__name__} does not have. It is the baseline for "
-                    "kernel.measure(dim, extension='zero'); use sampler='orthogonal' here."
-                )
-            if count:
-                radii = self._radii(part.law.radial_density, count, rng)
-                directions = rng.standard_normal((count, measure.dim))
-                directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-                frequencies.append(directions * radii[:, None])
-                weights.append(part.weight(frequencies[-1]) * factor)
-        return Atoms(np.concatenate(frequencies), np.concatenate(weights))
-
-    def _radii(self, density: Any, count: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        bound = check_positive(self, "bound", self.bound)
-        n_points = int(check_positive(self, "n_points", self.n_points))
-        candidates = np.abs(rng.uniform(-bound, bound, n_points))
-        height = density(candidates)
-        accepted = candidates[rng.random(n_points) * height.max() < height]
-        if not len(accepted):
-            raise ValueError(
-                f"Rejection accepted none of {n_points} points up to {bound:g}: the density is "
-                "elsewhere; use more points or another bound."
-            )
-        return rng.choice(accepted, count, replace=len(accepted) < count)
-
-
 def haar_rows(blocks: int, size: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-    """`blocks` times `size` ≤ dim orthonormal rows of R^dim, each block uniform (Haar)."""
+    """Draw `blocks` independent sets of `size` ≤ dim orthonormal rows, uniform (Haar)."""
     q, r = np.linalg.qr(rng.standard_normal((blocks, dim, size)))
-    # QR alone is not Haar: the signs of R's diagonal must be moved into Q.
+    # The Q of a QR factorisation is uniform only after the signs of R's diagonal are moved into Q.
     signs = np.where(np.diagonal(r, axis1=1, axis2=2) < 0, -1.0, 1.0)
     return (q * signs[:, None, :]).transpose(0, 2, 1).reshape(-1, dim)
 
 
 def normal_log_density(points: NDArray, scale: float) -> NDArray[np.floating]:
-    """Log density of N(0, scale² I) at the rows of `points`."""
+    """Return the log density of N(0, scale² I) at the rows of `points`."""
     dim = points.shape[1]
     quadratic = np.einsum("ij,ij->i", points, points) / scale**2
     return -0.5 * (quadratic + dim * np.log(2 * np.pi)) - dim * np.log(scale)
 
 
 def log_sphere_area(dim: int) -> float:
-    """Log of the area of the unit sphere in R^dim."""
+    """Return the logarithm of the area of the unit sphere in R^dim."""
     return float(np.log(2) + dim / 2 * np.log(np.pi) - gammaln(dim / 2))
 
 
@@ -363,7 +301,7 @@ SAMPLERS: dict[str, type[Sampler]] = {
 
 
 def as_sampler(sampler: str | Sampler) -> Sampler:
-    """Return the sampler named `sampler`, or `sampler` itself if it is one."""
+    """Return the sampler of that name; a Sampler is returned as it is."""
     if isinstance(sampler, Sampler):
         return sampler
     if sampler in SAMPLERS:

@@ -1,8 +1,7 @@
-"""Contracts: each noun of the library compared with its dense, slow twin.
+"""Checkers: each compares an object of the library with its dense, slow twin.
 
-Whoever adds a kernel, law, measure, sampler, form, feature map, landmark rule, container,
-statistic, penalty, solver or learner runs the checker of that noun on it, as the library's own
-tests do.
+If you add a kernel, law, measure, sampler, form, feature map, landmark rule, container, statistic,
+penalty, solver or learner, run its checker on it. The tests of the library run the same checkers.
 """
 
 from __future__ import annotations
@@ -32,9 +31,19 @@ from .streaming import Container, checked, fold
 def check_kernel(
     kernel: Kernel, twin: Callable[[NDArray, NDArray], float], X: NDArray, Y: NDArray
 ) -> None:
-    """Compare a kernel on vectors with a scalar function of two rows.
+    """Compare a kernel of vectors with a function of two rows.
 
-    Values, diagonal, blocks, declared symmetry, cloning, equality, float32 and CSR input.
+    The checker compares values, diagonal, transpose, declared symmetry, symmetric and skew part,
+    clones, float32 and CSR input.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel.
+    twin : callable
+        Returns k(x, y) for two rows.
+    X, Y : ndarray of shape (n, d) and (m, d)
+        Rows.
     """
     expected = np.array([[twin(x, y) for y in Y] for x in X])
     scale = np.abs(expected).max()
@@ -56,7 +65,15 @@ def check_kernel(
 
 
 def check_form(form: Form, rng: np.random.Generator) -> None:
-    """Compare a form with its dense matrix: it is orthogonal and acts as it is written."""
+    """Check that a form is orthogonal and acts as its dense matrix.
+
+    Parameters
+    ----------
+    form : Form
+        The form.
+    rng : Generator
+        Source of randomness.
+    """
     dense = form.dense()
     assert_allclose(dense @ dense.T, np.eye(form.width), atol=1e-12)
     Z = rng.standard_normal((5, form.width))
@@ -70,10 +87,20 @@ def check_form(form: Form, rng: np.random.Generator) -> None:
 
 
 def check_law(law: Law, rng: np.random.Generator, n: int = 40_000) -> None:
-    """Compare a law's points with its characteristic function, two-sided at 5 standard errors."""
+    """Compare the points of a law with its characteristic function, within 5 standard errors.
+
+    Parameters
+    ----------
+    law : Law
+        The law.
+    rng : Generator
+        Source of randomness.
+    n : int, default=40000
+        Number of points.
+    """
     points = law.transport(rng.standard_normal((n, law.canonical_dim)))
     assert points.shape == (n, law.dim)
-    # Differences at which the waves are neither constant nor all noise.
+    # At differences of this size the waves are neither constant nor pure noise.
     scale = np.median(np.linalg.norm(points, axis=1)) / np.sqrt(law.dim)
     differences = rng.standard_normal((8, law.dim)) / (max(scale, 1e-3) * np.sqrt(law.dim))
     waves = np.exp(1j * (points @ differences.T))
@@ -85,11 +112,21 @@ def check_law(law: Law, rng: np.random.Generator, n: int = 40_000) -> None:
 
 
 def check_sampler(sampler: PointSampler, dim: int, rng: np.random.Generator) -> None:
-    """Check that each canonical point is N(0, I): mean, covariance and fourth moment."""
+    """Check the mean, variance and fourth moment of canonical points, which are N(0, I).
+
+    Parameters
+    ----------
+    sampler : PointSampler
+        The sampler.
+    dim : int
+        Dimension of the points.
+    rng : Generator
+        Source of randomness.
+    """
     n, repeats = 64, 200
     draws = np.stack([sampler.points(n, dim, rng) for _ in range(repeats)])
     assert draws.shape == (repeats, n, dim)
-    # Rows of one draw depend on each other, so the standard error comes from the repeats.
+    # Points of one draw depend on each other, so the standard error is taken over repeated draws.
     for power, expected in ((1, 0.0), (2, 1.0), (4, 3.0)):
         means = (draws**power).mean(axis=1)
         error = means.std(axis=0, ddof=1) / np.sqrt(repeats) + 1e-9
@@ -97,7 +134,17 @@ def check_sampler(sampler: PointSampler, dim: int, rng: np.random.Generator) -> 
 
 
 def check_measure(measure: Measure, kernel: Kernel, X: NDArray) -> None:
-    """Compare a measure with the kernel it stands for, on the differences of some rows."""
+    """Compare a measure with its kernel on the differences of rows.
+
+    Parameters
+    ----------
+    measure : Measure
+        The measure.
+    kernel : Kernel
+        The kernel that the measure represents.
+    X : ndarray of shape (n, d)
+        Rows.
+    """
     differences = (X[:, None] - X[None]).reshape(-1, X.shape[1])
     expected = kernel(X).ravel()
     slack = measure.bias * 1.1 + 1e-6 * np.abs(expected).max()
@@ -112,10 +159,18 @@ def check_measure(measure: Measure, kernel: Kernel, X: NDArray) -> None:
 
 
 def check_feature_map(features: Any, X: NDArray, Y: NDArray) -> None:
-    """Check the two verbs of a fitted map against each other and its form.
+    """Check `transform`, `transform_dual` and `form_` of a fitted map against each other.
 
-    ``approximate_kernel = transform · transform_dualᵀ``, equal to ``Z M Zᵀ`` if the map has a form;
-    any blocking of the rows, float32, CSR, and the width that the map promises.
+    The identity is ``approximate_kernel = transform · transform_dualᵀ``, and ``= Z M Zᵀ`` if the
+    map has a form. The checker also compares blocks of rows, float32 and CSR input, and the number
+    of features.
+
+    Parameters
+    ----------
+    features : FeatureMap
+        The fitted map.
+    X, Y : ndarray of shape (n, d) and (m, d)
+        Rows.
     """
     Z, W = features.transform(X), features.transform_dual(Y)
     width = len(features.get_feature_names_out())

@@ -1,4 +1,4 @@
-"""Z: explicit feature maps."""
+"""Explicit feature maps: the Z in ``k(x, y) ≈ Z(x)ᵀ M Z(y)``."""
 
 from .base import FeatureMap
 from .fourier import RandomFourier

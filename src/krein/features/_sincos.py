@@ -1,6 +1,6 @@
-"""Sine and cosine together, in one loop that vectorises.
+"""Sine and cosine in one vectorised loop, which `krein.features._trig` uses.
 
-The compiled loop is the heart of `krein.features._trig`; without Numba there is none.
+The loop is compiled with Numba. Without Numba it does not exist.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from .._compile import compiled
 Array = np.ndarray
 
 # x = k π/2 + r with |r| <= π/4. Adding 1.5 * 2**52 rounds x * 2/π to the integer k and leaves k in
-# the low bits of the sum. π/2 is split so that k times the first two parts is exact up to the
-# bound (33 bits and k < 2**20 in double precision, 11 bits and k < 2**13 in single), and the
-# rounding of the second subtraction is carried into the third. Polynomials: fdlibm and Cephes.
+# the low bits of the sum. π/2 is split into three parts. The product of k and the first two parts
+# is exact up to the bound (33 bits and k < 2**20 in double precision, 11 bits and k < 2**13 in
+# single). The rounding error of the second subtraction is carried into the third. The polynomials
+# are those of fdlibm and Cephes.
 #
-# Every single-precision constant has that type, as one Python float would promote the whole loop.
+# Every single-precision constant is a float32: one Python float would promote the whole loop.
 
 D_BOUND, D_ROUND, D_SCALE = 2.0**20, 1.5 * 2.0**52, 2 / np.pi
 D_P1, D_P2, D_P3 = 1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21
@@ -46,11 +47,12 @@ def _kernel_double(
     """Write a tile: ``out[i, :, l] = amplitudes[l] * (cos x, sin x)``.
 
     ``x = P[i, j] + phases[l]`` and ``l = start + j``, where `P` is (m, c), `out` is (m, 2, N),
-    `phases` and `amplitudes` are (N,). Returns nonzero if some ``|x|`` is beyond the bound or NaN:
-    such entries are meaningless, all others within 1.6 units in the last place.
+    `phases` and `amplitudes` are (N,). The result is nonzero if some ``|x|`` exceeds the bound or
+    is NaN. The features of such an x have no meaning; all others are within 1.6 units in the last
+    place.
 
-    `order` is ``arange(m)``: LLVM would otherwise test once, for all rows together, whether the
-    two halves of `out` overlap. They interleave, and the scalar loop would run.
+    `order` is ``arange(m)``. Without it LLVM would test whether the two halves of `out` overlap for
+    all rows together; the halves interleave, so LLVM would run the scalar loop.
     """
     beyond = np.int64(0)
     for row in range(order.shape[0]):
@@ -85,7 +87,8 @@ def _kernel_single(
 ) -> np.integer:
     """`_kernel_double` in single precision; integers are cast back to 32 bits at every step.
 
-    Near the zeros of sine and cosine, up to 2e-11 come on top: far less than the rounding of ``x``.
+    Near the zeros of sine and cosine the error grows by up to 2e-11, far less than the rounding
+    error of ``x``.
     """
     beyond = I0
     for row in range(order.shape[0]):
@@ -115,13 +118,13 @@ def _kernel_single(
 
 @functools.cache
 def sincos_kernel(dtype: np.dtype) -> Callable[..., Any] | None:
-    """The compiled kernel for `dtype`; None if Numba is not installed."""
-    # "contract" allows fused multiply-adds and nothing else: other fast-math flags would optimise
-    # the rounding and the test for NaN away.
+    """Return the compiled kernel for `dtype`; None if Numba is not installed."""
+    # "contract" allows fused multiply-adds only. Other fast-math flags would optimise away the
+    # rounding and the test for NaN.
     function = _kernel_single if dtype == np.float32 else _kernel_double
     return compiled(function, fastmath={"contract"})
 
 
 def bound(dtype: np.dtype) -> np.floating | float:
-    """The largest |x| that the kernel of a precision takes."""
+    """Return the largest |x| that the kernel for `dtype` accepts."""
     return F_BOUND if dtype == np.float32 else D_BOUND

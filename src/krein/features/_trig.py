@@ -1,12 +1,12 @@
 """Cosine and sine features of random projections, fast and in bounded memory.
 
-A random Fourier map costs one matrix product, a sine, a cosine and the writing of its output.
-Three things make it quick here: sine and cosine share one argument reduction in a vectorised
-kernel; projections stay in the cache between the product and the kernel; and threads take whole
-row blocks, so that each touches its own pages of the output first.
+A random Fourier map costs one matrix product, a sine, a cosine and the writing of the output.
+Three things make it fast. Sine and cosine share one argument reduction in a vectorised kernel.
+Projections stay in the cache between the product and the kernel. Threads take whole row blocks, so
+each thread is the first to touch its own pages of the output.
 
-Without Numba the same blocks go through ``np.cos`` and ``np.sin``, which is slower and agrees to
-about two units in the last place.
+Without Numba, ``np.cos`` and ``np.sin`` process the same blocks. They are slower and agree to about
+two units in the last place.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from ._sincos import bound, sincos_kernel
 
 Array = np.ndarray
 
-# A tile of projections (rows x columns) has to stay in the second-level cache: 256 x 256 doubles
-# are 512 kB. With fewer rows BLAS would pack the frequencies too often; short inputs accept that
-# to have a block for every thread. These sizes follow from the shape of the input and never from
-# the number of threads, so that the latter cannot change a result.
+# A tile of projections (rows x columns) must stay in the second-level cache: 256 x 256 doubles take
+# 512 kB. With fewer rows BLAS would pack the frequencies too often; short inputs accept this so
+# that every thread gets a block. The sizes depend on the shape of the input and never on the number
+# of threads, so that the number of threads does not change the result.
 ROWS, SHORT_ROWS, COLUMNS = 256, 64, 256
 SHORT = 8 * ROWS
 
-# Up to SMALL multiplications OpenBLAS stays in one thread by itself. Below POOLED (a sine and a
-# cosine count as some fifty multiplications) starting threads takes longer than the work.
+# Up to SMALL multiplications OpenBLAS uses one thread on its own. Below POOLED multiplications
+# starting threads takes longer than the work; a sine and a cosine count as fifty multiplications.
 SMALL, POOLED = 2**18, 2**22
 
-# Sparse rows are made dense where at least this share of their entries is stored: a dense product
-# takes that much less time per entry. Any copy of a row block stays below BLOCK_BYTES, the
-# transposed frequencies of a sparse product below SPARSE_BYTES, all threads below TOTAL_BYTES.
+# Sparse rows are made dense if at least DENSE_SHARE of their entries are stored: a dense product
+# takes 1/8 of the time per entry. A copy of a row block takes at most BLOCK_BYTES, the transposed
+# frequencies of a sparse product at most SPARSE_BYTES, and all threads together TOTAL_BYTES.
 DENSE_SHARE = 1 / 8
 BLOCK_BYTES, SPARSE_BYTES, TOTAL_BYTES = 2**22, 2**24, 2**25
 
@@ -46,7 +46,7 @@ BLOCK_BYTES, SPARSE_BYTES, TOTAL_BYTES = 2**22, 2**24, 2**25
 
 @dataclass
 class _Map:
-    """Frequencies (N, d), amplitudes (N,) and phases (N,) in one precision, and the kernel."""
+    """The map: frequencies (N, d), amplitudes (N,), phases (N,), and the compiled kernel."""
 
     frequencies: Array
     amplitudes: Array
@@ -54,10 +54,11 @@ class _Map:
     kernel: Callable[..., Any] | None
 
     def tiles(self, width: int, transposed: bool) -> Iterator[list[tuple[int, Array]]]:
-        """Lists of tiles: the first column, and the frequencies as a (d, width) array.
+        """Yield lists of tiles; a tile is its first column and its frequencies, (d, width).
 
-        Dense products take all tiles for a row block while it is in the cache: one list. scipy's
-        sparse product wants contiguous (d, width) arrays: lists of one tile, to hold only that.
+        A dense product needs all tiles while a row block is in the cache, so there is one list. A
+        sparse product of scipy needs contiguous (d, width) arrays, so each list holds one tile and
+        only one tile is in memory.
         """
         starts = range(0, len(self.frequencies), width)
         if transposed:
@@ -67,7 +68,7 @@ class _Map:
             yield [(i, self.frequencies[i : i + width].T) for i in starts]
 
     def write(self, P: Array, out: Array, order: Array, start: int) -> None:
-        """Turn the projections of a tile, (m, c), into columns of `out`, (m, 2, N)."""
+        """Write the features of a tile of projections P, (m, c), into `out`, (m, 2, N)."""
         if self.kernel is None:
             self._write_with_numpy(P, out, start)
         elif self.kernel(P, self.phases, self.amplitudes, out, order, start):
@@ -81,9 +82,10 @@ class _Map:
             out[:, half, columns] *= self.amplitudes[columns]
 
     def _repair(self, P: Array, out: Array, start: int) -> None:
-        """Compute with NumPy the entries whose argument is beyond the bound of the kernel.
+        """Recompute with NumPy the entries whose argument exceeds the bound of the kernel.
 
-        Only those: no entry may depend on its neighbours, or on where blocks begin.
+        Other entries are not touched, because an entry must not depend on its neighbours or on the
+        boundaries of blocks.
         """
         x = P + self.phases[start : start + P.shape[1]]
         rows, columns = np.nonzero(~(np.abs(x) <= bound(P.dtype)))
@@ -94,7 +96,7 @@ class _Map:
 
 @dataclass
 class _Rows:
-    """The rows of `X`, dense or CSR, in precision `dtype`, and the size of a tile."""
+    """The rows of `X`, dense or CSR, as `dtype`, and the size of a tile."""
 
     X: Any
     dtype: np.dtype
@@ -107,7 +109,7 @@ class _Rows:
         # BLAS reads an array in place if its rows or its columns are contiguous.
         in_place = not sparse and self.X.dtype == self.dtype and size in self.X.strides
         self.height, self.width = ROWS if n >= SHORT else SHORT_ROWS, COLUMNS
-        if self.sparse:  # narrow tiles of a wide product are made up for by their height
+        if self.sparse:  # narrow tiles are higher
             self.width = max(1, min(self.width, SPARSE_BYTES // (d * size)))
             self.height *= COLUMNS // self.width
         elif not in_place:
@@ -131,7 +133,7 @@ def fourier_features(
     phases: np.ndarray | None = None,
     out: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Cosine features, then sine features, of the projections of the rows of `X`.
+    """Return cosine features, then sine features, of the projections of the rows of `X`.
 
     ``Z[i, j] = amplitudes[j] * cos(x_i · w_j + phases[j])`` and
     ``Z[i, N + j] = amplitudes[j] * sin(x_i · w_j + phases[j])``.
@@ -139,37 +141,39 @@ def fourier_features(
     Parameters
     ----------
     X : (n, d) array or sparse array of scipy
-        In float32 or float64, which is the precision of all computations and of the result; other
-        types are converted to float64.
+        The rows. Computations and result are float32 if X is float32, else float64.
     frequencies : (N, d) array
-        The ``w_j``.
-    amplitudes, phases : (N,) arrays
-        Phases are zero by default.
+        The frequencies ``w_j``.
+    amplitudes : (N,) array
+        The amplitudes.
+    phases : (N,) array, optional
+        The phases; None means zero.
     out : (n, 2 N) array, optional
-        Receives the result: C-contiguous, of the precision above.
+        C-contiguous array of the type of the result that receives the result.
 
     Returns
     -------
     Z : (n, 2 N) array
+        The features.
 
     Notes
     -----
-    The number of threads is the one BLAS is allowed (``threadpoolctl``, ``OMP_NUM_THREADS``), and
-    the result does not depend on it. If the rows come in several calls instead, BLAS
-    may sum in another order, which changes arguments by rounding errors. Memory beyond the result
+    The number of threads is the number that BLAS is allowed (``threadpoolctl``,
+    ``OMP_NUM_THREADS``); it does not change the result. If the same rows come in several calls,
+    BLAS may sum in another order and change arguments by rounding errors. Memory beyond the result
     stays below 64 MB for any n.
     """
     X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
     (n, d), N = X.shape, len(frequencies)
     W = np.asarray(frequencies, dtype)
-    # Fresh arrays: Numba would compile the kernel again for read-only ones.
+    # Copies, because Numba would compile the kernel again for read-only arrays.
     a = np.array(amplitudes, dtype)
     b = np.zeros(N, dtype) if phases is None else np.array(phases, dtype)
     if out is None:
         out = np.empty((n, 2 * N), dtype)
     elif out.shape != (n, 2 * N) or out.dtype != dtype or not out.flags.carray:
-        raise ValueError(f"out must be a C-contiguous {dtype} array of shape {(n, 2 * N)}")
+        raise ValueError(f"out must be a C-contiguous {dtype} array of shape {(n, 2 * N)}.")
     if W.shape != (N, d) or a.shape != (N,) or b.shape != (N,):
         raise ValueError(f"frequencies {W.shape}, amplitudes {a.shape}, phases {b.shape}, d = {d}")
     rows, features = _Rows(X, dtype), _Map(W, a, b, sincos_kernel(dtype))
@@ -183,18 +187,18 @@ def fourier_features(
 
 
 def _fill(rows: _Rows, features: _Map, out: Array, n_threads: int) -> None:
-    """Fill `out`, (n, 2, N), in at most `n_threads` threads."""
+    """Write all features into `out`, (n, 2, N), in at most `n_threads` threads."""
     n_threads = min(n_threads, len(rows.starts), max(1, TOTAL_BYTES // rows.block_bytes))
     for tiles in features.tiles(rows.width, transposed=rows.sparse):
         todo = deque(rows.starts)
         run_in_threads(functools.partial(_work, rows, features, out, tiles, todo), n_threads)
-        del tiles  # before the next are made
+        del tiles  # free this list before the next one is made
 
 
 def _work(
     rows: _Rows, features: _Map, out: Array, tiles: list[tuple[int, Array]], todo: deque[int]
 ) -> None:
-    """Take row blocks from `todo`, which all threads share, until none is left."""
+    """Process row blocks from the shared queue `todo` until it is empty."""
     scratch, order = np.empty(rows.height * rows.width, rows.dtype), np.arange(rows.height)
     with np.errstate(invalid="ignore", over="ignore"):  # infinite entries of X give NaN
         while todo:

@@ -24,18 +24,25 @@ from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
 from .geometry import Range
 
-# Most memory that the sample of rows may take, in float64.
+# Largest memory of the sample of rows in float64, in bytes.
 SAMPLE_BYTES = 2**25
 
 
 class FeatureMap(
     NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
-    """Base of all explicit maps Z with a form M.
+    """Base class of the explicit feature maps Z with a form M.
 
-    A map defines `_learn(X, y, rng)`, which sets `form_` and all it needs, and `_map(X)`; the rest
-    follows. A map whose dual features are not ``Z Mᵀ`` for any M defines `_map_dual` and has no
-    `form_`.
+    A subclass defines `_learn(X, y, rng)`, which sets `form_` and whatever the map needs, and
+    `_map(X)`, which returns the features. A map whose dual features are not ``Z Mᵀ`` for any M
+    defines `_map_dual` and has no `form_`.
+
+    Examples
+    --------
+    >>> from krein import RandomFourier
+    >>> from krein.features import FeatureMap
+    >>> isinstance(RandomFourier(), FeatureMap)
+    True
     """
 
     form_: Form
@@ -45,33 +52,32 @@ class FeatureMap(
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the map.
+        """Fit the feature map.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
-            Gives the number of columns, the range of the data and the sample on which variances
-            are estimated.
+            Training data.
         y : array-like of shape (n,) or (n, k), default=None
-            Targets, for maps that look at them: `Nystrom` with ``landmarks="supervised"``.
+            Targets. Only `Nystrom` with ``landmarks="supervised"`` uses them.
 
         Returns
         -------
         self
         """
         with self._threads(X), all_or_nothing(self):
-            # A copy: changing a parameter of the caller's kernel must not change a fitted map.
+            # A clone, so that the caller may change parameters of the kernel after the fit.
             kernel = clone(self._resolved_kernel())
             X = self._validate(X, reset=True)
             self.kernel_ = kernel.resolved(X)
             self._learn(X, y, as_generator(self.random_state))
-            # Landmarks, or their indices, may be objects of the caller's.
+            # Landmarks and their indices may belong to the caller, so the map keeps copies.
             for name in {"landmarks_", "component_indices_"} & vars(self).keys():
                 setattr(self, name, own(getattr(self, name)))
         return self
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
-        """One BLAS thread while the data and the map are small."""
+        """Hold BLAS to one thread if the data and the map are small."""
         return blas_threads_for(X, getattr(self, "n_components", 0))
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
@@ -91,44 +97,67 @@ class FeatureMap(
 
     def _map_dual(self, X: Any) -> NDArray:
         Z = self._map(X)
-        # Features that are new are turned in place; a map may also return what it was given.
+        # New features are overwritten; features that share memory with X must not be.
         new = isinstance(Z, np.ndarray) and not (
             isinstance(X, np.ndarray) and np.may_share_memory(X, Z)
         )
         return self.form_.dual(Z, out=Z if new else None)
 
     def _second(self, X: Any) -> Any:
-        """The data X as the second argument of the kernel; differs for matrices of values only."""
+        """Return X as the second argument of the kernel; only precomputed matrices differ."""
         return X
 
     def transform(self, X: Any) -> NDArray:
-        """The features Z(X).
+        """Return the features Z(X).
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n, d)
+            The data.
 
         Returns
         -------
         ndarray of shape (n, n_components)
-            In the dtype of X, if that is float32 or float64.
+            The features; float32 if X is float32, else float64.
         """
         check_is_fitted(self)
         with self._threads(X):
             return self._map(self._validate(X, reset=False))
 
     def transform_dual(self, X: Any) -> NDArray:
-        """The features of the second argument, ``Z(X) Mᵀ``.
+        """Return the features of the second argument of the kernel, ``Z(X) Mᵀ``.
 
-        The same as `transform` if the kernel is positive definite; with signs if it is
-        indefinite; turned by a phase if it is not symmetric.
+        If the kernel is positive definite, the dual features are the features. If it is indefinite,
+        some columns change their sign. If it is not symmetric, pairs of columns are rotated.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components)
+            The dual features.
         """
         check_is_fitted(self)
         with self._threads(X):
             return self._map_dual(self._validate(X, reset=False))
 
     def approximate_kernel(self, X: Any, Y: Any = None) -> NDArray:
-        """The matrix ``Z(X) M Z(Y)ᵀ`` that approximates k(X, Y); Y = None means X."""
+        """Return the matrix ``Z(X) M Z(Y)ᵀ``, which approximates k(X, Y).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n, d)
+            First argument of the kernel.
+        Y : {array-like, sparse matrix} of shape (m, d), default=None
+            Second argument; None means X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
         check_is_fitted(self)
         left = self._validate(X, reset=False)
         right = left if Y is None else self._validate(Y, reset=False)
@@ -136,11 +165,11 @@ class FeatureMap(
             return self._map(left) @ self._map_dual(right).T
 
     def _resolved_kernel(self) -> Kernel:
-        """The kernel that is approximated, defaults filled in."""
+        """Return the kernel that the map approximates, with defaults filled in."""
         raise TypeError(f"{type(self).__name__} must define _resolved_kernel.")
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
-        """The matrix that `approximate_kernel` approximates."""
+        """Return the matrix that `approximate_kernel` approximates."""
         check_is_fitted(self)
         return self.kernel_(X, Y)
 
@@ -156,7 +185,7 @@ class FeatureMap(
 
 
 class RandomMap(FeatureMap):
-    """A map drawn from a measure: `_learn` finds the measure, `_draw` its atoms."""
+    """Base class of the maps drawn from a measure: `_learn` finds it, `_draw` draws its atoms."""
 
     measure_: Measure | GegenbauerMeasure
     total_mass_: float
@@ -166,13 +195,13 @@ class RandomMap(FeatureMap):
         raise TypeError(f"{type(self).__name__} must define _draw.")
 
     def _check_range(self, X: Any) -> None:
-        """Warn once if rows lie at distances at which the kernel is not represented well."""
+        """Warn once if rows lie at distances where the map is inaccurate."""
         if self._range is not None and self._range.check(X, type(self).__name__):
             self._range = None
 
 
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """At most n random rows of X, dense and float64; fewer where rows are very wide."""
+    """Return at most n random rows of X as a dense float64 array; fewer if rows are very wide."""
     n = max(50, min(n, SAMPLE_BYTES // (8 * X.shape[1])))
     rows = X if X.shape[0] <= n else X[np.sort(rng.choice(X.shape[0], n, replace=False))]
     dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)

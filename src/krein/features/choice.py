@@ -1,4 +1,4 @@
-"""Which landmarks a user asks for: a rule by name or object, indices, objects, or a function."""
+"""The parameter `landmarks`: the name of a rule, a rule, indices, objects or a function."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..kernels.base import _len
 from .landmarks import RULES, LandmarkRule
@@ -14,16 +15,16 @@ from .source import Source
 
 
 class Choice(NamedTuple):
-    """Landmarks.
+    """The chosen landmarks.
 
     Attributes
     ----------
     source : Source
-        The objects; landmarks that were given as objects stand before the training objects.
+        The objects. Landmarks that were passed as objects stand before the training objects.
     indices : ndarray of int
-        The landmarks' places in the source.
+        Indices of the landmarks in the source.
     inside : bool
-        Whether the landmarks are training objects.
+        True if the landmarks are training objects.
     """
 
     source: Source
@@ -32,7 +33,23 @@ class Choice(NamedTuple):
 
 
 def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choice:
-    """The landmarks that `given` asks for, see the parameter `landmarks` of `Nystrom`."""
+    """Choose landmarks.
+
+    Parameters
+    ----------
+    given : str, LandmarkRule, array-like or callable
+        The parameter `landmarks` of `Nystrom`.
+    source : Source
+        The training objects.
+    wanted : int
+        Number of landmarks.
+    key : int
+        Seed of the random draws.
+
+    Returns
+    -------
+    Choice
+    """
     if isinstance(given, str):
         given = RULES[given]()
     if isinstance(given, LandmarkRule):
@@ -43,7 +60,7 @@ def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choic
     if getattr(given, "ndim", 1) == 1 and all(isinstance(i, Integral | np.bool) for i in given):
         return Choice(source, _check_indices(given, len(source)), True)
     if source.precomputed:
-        raise ValueError("landmarks of a precomputed kernel are indices, got objects.")
+        raise ValueError("landmarks of a precomputed kernel must be indices, got objects.")
     objects = source.kernel._check_data(given)
     widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
     if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
@@ -66,11 +83,9 @@ def _check_indices(given: Any, n: int) -> NDArray[np.intp]:
 
 
 def _join(first: Any, second: Any) -> Any:
-    """One collection of objects after the other."""
+    """Concatenate two collections of objects."""
     if not hasattr(first, "shape"):
         return [*first, *second]
     if hasattr(first, "tocsr") or hasattr(second, "tocsr"):
-        from scipy import sparse
-
         return sparse.vstack([first, second]).tocsr()
     return np.concatenate([first, second])

@@ -1,7 +1,7 @@
-"""Rows on which a Nyström map explodes: its approximate k(x, x) is far beyond the kernel's values.
+"""Detection of rows on which a Nyström map explodes: |k(x, x)| is far above all kernel values.
 
-The map divides by the singular values of k(S, Z). A row that has a larger share of a direction with
-a small singular value than all rows of the sample S gets features of any size.
+The map divides by the singular values of k(S, Z). If a new row has a larger share of a direction
+with a small singular value than any row of the sample S, its features can be arbitrarily large.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Core
 from .._validation import outside_level
 from ..kernels.base import _take
-from .cores import Core
 from .landmarks import HELD
 from .source import Source
 
-# Rows that `fit` holds out.
+# Number of rows that `fit` holds out.
 N_HELD = 64
-# How far beyond the kernel's values an approximate k(x, x) may be: of training rows that `fit` held
-# out, and of new rows, which may be odd without the map's fault.
+# Largest ratio of an approximate |k(x, x)| to the largest kernel value: EXPLODED for training rows
+# that `fit` held out, STRANGE for new rows, which may be unusual although the map is fine.
 EXPLODED = 2.0
 STRANGE = 10.0
 
@@ -30,7 +30,7 @@ STRANGE = 10.0
 def check_held_out(
     owner: Any, source: Source, landmarks: NDArray, sample: NDArray, core: Core, key: int
 ) -> float:
-    """Warn if the map explodes on rows outside the sample; return the largest |k| seen."""
+    """Warn if the map explodes on held-out rows; return the largest |k| of training rows."""
     held = source.draws(key).others(sample, N_HELD, HELD)
     rows = held if len(held) else landmarks[:N_HELD]
     left = source.values(rows, landmarks)
@@ -40,8 +40,8 @@ def check_held_out(
     own = np.abs(np.einsum("ij,ij->i", left @ core.left, right @ core.right))
     if len(held) and own.max() > EXPLODED * largest:
         warnings.warn(
-            f"{type(owner).__name__} explodes on rows that it has not seen: its approximate "
-            f"k(x, x) of row {held[own.argmax()]} is {own.max():.3g}, where values of the "
+            f"{type(owner).__name__} explodes on rows that it has not seen: the approximate "
+            f"k(x, x) of row {held[own.argmax()]} is {own.max():.3g}, but values of the "
             f"kernel are at most {largest:.3g}. {_cure(owner, len(landmarks))}",
             UserWarning,
             stacklevel=outside_level(),
@@ -51,7 +51,7 @@ def check_held_out(
 
 def _cure(owner: Any, n_landmarks: int) -> str:
     if owner.core != "sketch":
-        return f"core={owner.core!r} inverts the landmarks' own matrix: use core='sketch'."
+        return f"core={owner.core!r} inverts the kernel matrix of the landmarks: use core='sketch'."
     return (
         f"Use more landmarks than components (there are {n_landmarks} landmarks, n_components="
         f"{owner.n_components}) and landmarks='two-round', or a smaller n_components."
@@ -61,22 +61,23 @@ def _cure(owner: Any, n_landmarks: int) -> str:
 def check_new(
     X: Any, own: NDArray[np.floating], largest: float, diagonal: Callable[[Any], NDArray] | None
 ) -> float:
-    """Warn if the approximate |k(x, x)| of new rows explode; return the largest |k| to expect.
+    """Warn if the map explodes on new rows.
 
     Parameters
     ----------
-    X : the new rows
+    X : array-like, sparse matrix or sequence of objects
+        The new rows.
     own : ndarray of shape (n,)
         The approximate |k(x, x)|.
     largest : float
         The largest |k| of training rows.
     diagonal : callable or None
-        The kernel's own k(x, x), evaluated where `own` is large; None if it is not known.
+        Returns the exact k(x, x), evaluated where `own` is large; None if it is not known.
 
     Returns
     -------
     float
-        `largest`, or infinity after a warning: one is enough.
+        `largest`, or infinity after a warning, so that the map warns once.
     """
     far = np.flatnonzero(own > STRANGE * largest)
     if len(far) and diagonal is not None:
@@ -86,10 +87,10 @@ def check_new(
         return largest
     worst = int(far[own[far].argmax()])
     warnings.warn(
-        f"{len(far)} of {len(own)} rows are unlike the training rows, and the features of such a "
-        f"row explode: the approximate k(x, x) of row {worst} is {own[worst]:.3g}, where values of "
-        f"the kernel are at most {largest:.3g}. Predictions there are extrapolations; fit on data "
-        "that contain such rows.",
+        f"The features of {len(far)} of {len(own)} rows explode, because these rows are unlike the "
+        f"training rows: the approximate k(x, x) of row {worst} is {own[worst]:.3g}, but values of "
+        f"the kernel are at most {largest:.3g}. Predictions for these rows are extrapolations; fit "
+        "on data that contain similar rows.",
         UserWarning,
         stacklevel=outside_level(),
     )

@@ -1,4 +1,4 @@
-"""Forward selection: which columns, taken together, explain the targets."""
+"""Forward selection of the columns that together explain the targets."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from .._threads import one_blas_thread
 from .._validation import unit_of
 
 Array = NDArray[np.floating]
-# Numbers of more distinct values than this are numbers, whole or not; fewer are classes.
+# Whole numbers with at most this many distinct values are classes.
 MOST_CLASSES = 50
 
 
 def forward_selection(gram: Array, cross: Array, n: int, ridge: float) -> NDArray[np.intp]:
-    """The n columns of A that one after the other lower a ridge's objective most.
+    """Choose n columns of A; each lowers the objective of ridge regression most.
 
-    The objective is ``‖T − A_S B‖² + ridge ‖B‖²`` over the columns S chosen so far (orthogonal
-    least squares: Chen, Cowan, Grant 1991). A pivoted Cholesky factorisation of ``AᵀA + ridge I``
-    in which the pivot is the column of the largest gain ``‖c_j‖² / d_j``, with c the cross products
-    and d the squares of what the chosen columns leave of the others: O(p n) per column, and the
-    rows of A are not needed.
+    The objective is ``‖T − A_S B‖² + ridge ‖B‖²`` with the columns S chosen so far (orthogonal
+    least squares: Chen, Cowan, Grant 1991). The algorithm is a pivoted Cholesky factorisation of
+    ``AᵀA + ridge I``. The pivot is the column j with the largest gain ``‖c_j‖² / d_j``: c_j holds
+    the cross products with the targets and d_j is the square of column j, both after projecting
+    out the chosen columns. A step costs O(p n) and does not need the rows of A.
 
     Parameters
     ----------
     gram : ndarray of shape (p, p)
-        AᵀA.
+        The matrix AᵀA.
     cross : ndarray of shape (p, q)
-        AᵀT.
+        The matrix AᵀT.
     n : int
-        At most p.
+        Number of columns to choose, at most p.
     ridge : float
-        Above 0.
+        The ridge, above 0.
 
     Returns
     -------
     ndarray of shape (n,)
-        In the order of their choice; equal gains go to the first column.
+        Indices of the columns in the order of choice. Of equal gains the first column is chosen.
     """
     p = len(gram)
     left, cross = np.diagonal(gram) + ridge, np.array(cross.T, order="C")
-    factor = np.empty((n, p))  # its rows are the columns of the triangle
+    factor = np.empty((n, p))  # row i is column i of the Cholesky factor
     chosen = np.empty(n, dtype=np.intp)
     with one_blas_thread():  # each product is small
         for step in range(n):
@@ -57,15 +57,16 @@ def forward_selection(gram: Array, cross: Array, n: int, ridge: float) -> NDArra
             column /= np.sqrt(left[j])
             for output in cross:
                 output -= (output[j] / column[j]) * column
-            # The ridge is a floor that rounding must not break.
+            # In exact arithmetic the squares never fall below the ridge.
             left = np.maximum(left - np.square(column), ridge)
     return chosen
 
 
 def as_columns(y: Any, n: int) -> Array:
-    """Targets as columns of numbers: an indicator of each class, or outputs of variance 1.
+    """Return targets as columns of numbers.
 
-    Text and few distinct whole numbers are classes.
+    Each class becomes an indicator column. Each column of numbers is scaled to variance 1. Targets
+    are classes if they are text or at most `MOST_CLASSES` distinct whole numbers.
     """
     y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
     if len(y) != n:
@@ -79,7 +80,7 @@ def as_columns(y: Any, n: int) -> Array:
             if not numbers or len(classes) <= MOST_CLASSES:
                 return np.eye(len(classes))[codes.ravel()]
         columns = y.astype(float).reshape(n, -1)
-    except (TypeError, ValueError) as error:  # of sorting, or of reading as numbers
+    except (TypeError, ValueError) as error:  # mixed types cannot be sorted
         kinds = sorted({type(target).__name__ for target in np.ravel(y)})
         raise ValueError(
             f"y must be labels of one type or numbers, got {' and '.join(kinds)}: make them all "

@@ -22,61 +22,64 @@ from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_fourier
 from .geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
 
-# Features that are off by this many times the kernel's largest value are worth a warning.
+# `fit` warns if the error of the features exceeds this many times the largest kernel value.
 HOPELESS = 10
 
 
 class RandomFourier(RandomMap):
     """Random Fourier features for stationary kernels that need not be definite or symmetric.
 
-    Draws frequencies ω_j with complex weights c_j from the kernel's spectral measure, so that
-    ``k(x, y) ≈ Re Σ_j c_j exp(i ω_j·(x − y)) = Z(x)ᵀ M Z(y)`` with
-    ``Z(x) = √|c_j| [cos ω_j·x, sin ω_j·x]`` and M the identity, a signature or a set of
-    rotations. Signed measures give the random features of Liu et al. (2021), complex ones
-    AsK-RFF of He et al. (2022), both in polar form unless asked otherwise.
+    The map draws frequencies ω_j with complex weights c_j from the spectral measure of the kernel,
+    so that ``k(x, y) ≈ Re Σ_j c_j exp(i ω_j·(x − y)) = Z(x)ᵀ M Z(y)``. The features are
+    ``Z(x) = √|c_j| [cos ω_j·x, sin ω_j·x]``. M is the identity, a signature or a set of rotations.
+    Signed measures give the random features of Liu et al. (2021) and complex measures the AsK-RFF
+    of He et al. (2022), both in polar form by default.
 
     Parameters
     ----------
     kernel : krein.kernels.Kernel, default=None
-        The kernel; None is ``Gaussian()``. Kernels of ⟨x, y⟩ need unit rows.
+        The kernel; None means ``Gaussian()``. A kernel of ⟨x, y⟩ needs unit rows.
     n_components : int, default=256
-        Output width, an even number: two columns per frequency. One column alone is the best
-        constant.
+        Number of features. It must be even, because each frequency has a cosine and a sine. With 1
+        the only feature is a constant.
     sampler : str or Sampler, default="orthogonal"
-        "iid", "orthogonal", "qmc", "importance", "leverage", "rejection" or an instance.
+        How frequencies are drawn: "iid", "orthogonal", "qmc", "importance", "leverage",
+        "rejection" or a sampler of `krein.samplers`.
     decomposition : {"polar", "jordan"}, default="polar"
-        Polar draws from |μ| and carries the phase in the weight; Jordan, the papers', splits μ
-        by sign and has more mass, hence more variance.
+        "polar" draws from |μ| and puts the phase into the weight. "jordan" splits μ by sign, as in
+        the papers; its mass and hence its variance are larger.
     allocation : {"neyman", "equal"}, default="neyman"
-        How the parts of a measure share the frequencies: by their variance on the data, or
+        How the parts of the measure share the frequencies: by their variance on the data, or
         equally as in the papers.
     weights : {"measure", "calibrated"}, default="measure"
-        "calibrated" refits the weights to the kernel on up to 1000 rows: data-dependent, no
-        longer unbiased, about 2-10 times more accurate. Weights may change sign, so the
-        approximation of a positive definite kernel need not be definite any more.
+        "measure" takes the weights of the measure, which are unbiased. "calibrated" fits the
+        weights to the kernel on up to 1000 rows: they depend on the data and are not unbiased, but
+        the error is 2-10 times smaller. A calibrated weight may change its sign, so the
+        approximation of a positive definite kernel may be indefinite.
     measure : krein.measures.Measure, default=None
-        A measure in place of a kernel.
+        Measure to draw from, if no kernel is given.
     diameter : "auto" or float, default="auto"
-        The diameter of the data for kernels whose measure depends on it; "auto" estimates it.
+        Diameter of the data. It matters only for kernels whose measure depends on the range of the
+        data. "auto" estimates it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed.
+        Seed of the random draws.
 
     Attributes
     ----------
     frequencies_ : ndarray of shape (n_components / 2, n_features_in_)
         The frequencies ω_j.
     weights_ : ndarray of shape (n_components / 2,)
-        The weights c_j: complex if the kernel is not symmetric.
+        The weights c_j. They are complex if the kernel is not symmetric.
     form_ : krein.forms.Form
         The form M.
     kernel_ : krein.kernels.Kernel
-        The kernel as it was fitted.
+        The kernel that was fitted, with all parameters resolved.
     measure_ : krein.measures.Measure
-        The measure that was sampled.
+        The measure from which the frequencies were drawn.
     total_mass_ : float
-        Its mass; the variance grows with its square.
+        Total mass of the measure. The variance of the features grows with its square.
     n_features_in_ : int
-        Number of columns seen in `fit`.
+        Number of columns of the training data.
 
     See Also
     --------
@@ -145,7 +148,7 @@ class RandomFourier(RandomMap):
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         if self.n_components % 2 and self.n_components > 1:
             raise ValueError(
-                f"n_components must be even, a cosine and a sine per frequency, got "
+                f"n_components must be even, because each frequency has a cosine and a sine, got "
                 f"{self.n_components}: use {self.n_components + 1}."
             )
         self._check_sphere(X)
@@ -155,7 +158,7 @@ class RandomFourier(RandomMap):
         self._check_mass(X, rng)
 
     def _check_mass(self, X: Any, rng: np.random.Generator) -> None:
-        """Warn if the mass is so large that the features are noise."""
+        """Warn if the mass is so large that the features are mostly noise."""
         rows = sample_rows(X, 50, rng)
         K = check_values(self.kernel_, self.kernel_(rows))
         warn_uninformative(self.kernel_, K, rows)
@@ -164,8 +167,8 @@ class RandomFourier(RandomMap):
         if error > HOPELESS * size > 0:
             warnings.warn(
                 f"The spectrum of {self.kernel_!r} has the mass {self.total_mass_:.3g}, but the "
-                f"kernel is at most {size:.3g} on these rows: {self.n_components} features are "
-                "mostly noise. Use krein.Nystrom, or a narrower kernel.",
+                f"kernel is at most {size:.3g} on these rows, so {self.n_components} features are "
+                "mostly noise: use krein.Nystrom, or a narrower kernel.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -182,12 +185,12 @@ class RandomFourier(RandomMap):
     def _resolved_kernel(self) -> Kernel:
         if self.measure is not None:
             if self.kernel is not None:
-                raise ValueError("Pass kernel or measure, not both: they would contradict.")
+                raise ValueError("Pass kernel or measure, not both: set one of them to None.")
             return FromMeasure(self.measure)
         return Gaussian() if self.kernel is None else self.kernel
 
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
-        """The kernel's measure on the data's range; remembers the range if it matters."""
+        """Return the measure of the kernel; store the range of the data if it matters."""
         self._range = None
         n_atoms = max(self.n_components // 2, 1)
         if kernel.traits.has_closed_form:
@@ -196,7 +199,7 @@ class RandomFourier(RandomMap):
             return kernel.measure(X.shape[1], float(self.diameter), n_atoms=n_atoms)
         extent = measure_extent(X)
         check_products(kernel, extent)
-        # Rows that are all the same have no range; any will do.
+        # If all rows are equal, any positive diameter will do.
         diameter = extent.diameter or 1.0
         diameter = min(diameter, 2.0) if kernel.traits.unit_rows else diameter
         measure = kernel.measure(X.shape[1], diameter, n_atoms=n_atoms)
@@ -204,7 +207,7 @@ class RandomFourier(RandomMap):
 
         def exact(z: NDArray) -> NDArray:
             profile = kernel.radial_profile
-            # A sum with a kernel that is not radial is stationary all the same.
+            # A sum may contain a stationary kernel that is not radial; evaluate it along one axis.
             return kernel(z[:, None] * axis, 0 * axis)[:, 0] if profile is None else profile(z)
 
         reach = farthest_on_sphere(kernel) if kernel.traits.unit_rows else FARTHEST * diameter
@@ -235,7 +238,7 @@ class RandomFourier(RandomMap):
         self._amplitudes = np.sqrt(np.abs(weights))
 
     def _set_constant(self, value: float, dim: int) -> None:
-        """The mean kernel value at frequency zero, whose sine is nothing: one column."""
+        """Set one constant column: frequency zero with the mean kernel value as weight."""
         self.frequencies_, self.weights_ = np.zeros((1, dim)), np.array([value])
         self.form_ = Signature([-1.0 if value < 0 else 1.0])
         self._amplitudes = np.sqrt(np.abs(self.weights_))
@@ -248,7 +251,7 @@ class RandomFourier(RandomMap):
 
     def _map_dual(self, X: Any) -> NDArray:
         if np.iscomplexobj(self.weights_):
-            # Z Mᵀ of a rotation is the same waves turned back by the phase, in one pass.
+            # Z Mᵀ are the same waves with the opposite phase, computed in one pass.
             self._check_sphere(X)
             self._check_range(X)
             phases = -np.angle(self.weights_)

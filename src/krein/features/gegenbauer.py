@@ -15,6 +15,7 @@ from .._validation import check_unit_rows
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
 from ..kernels._distances import norms, tamed_rows
+from ..kernels.base import Profile
 from ..measures import zonal
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
@@ -24,53 +25,54 @@ from .geometry import Range, check_products, farthest_on_sphere, measure_extent
 
 
 class RandomGegenbauer(RandomMap):
-    """Random features for kernels of ⟨x, y⟩ on unit rows: the sphere's own harmonic analysis.
+    """Random features for kernels of ⟨x, y⟩ on unit rows, by harmonic analysis on the sphere.
 
-    Expands ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)`` in the Legendre polynomials of the dimension, on
-    the range of products that the data have, and represents degree ℓ by columns
-    ``√(|λ_ℓ| N(d, ℓ)/n_ℓ) P_ℓ(⟨x, w⟩)`` with random directions w. Degrees 0 and 1 are exact: a
-    constant column and x itself. Signs of λ_ℓ go into the form.
+    The kernel is expanded in the Legendre polynomials of the dimension,
+    ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)``, on the range of the products of the data. Degree ℓ is
+    represented by columns ``√(|λ_ℓ| N(d, ℓ)/n_ℓ) P_ℓ(⟨x, w⟩)`` with random directions w. Degrees 0
+    and 1 are exact: their columns are a constant and x itself. The signs of λ_ℓ go into the form.
 
     Parameters
     ----------
     kernel : krein.kernels.Kernel, default=None
-        A kernel of ⟨x, y⟩ (or of ‖x − y‖); None is ``ArcCosine()``.
+        A kernel of ⟨x, y⟩ or of ‖x − y‖; None means ``ArcCosine()``.
     n_components : int, default=256
-        Output width.
+        Number of features.
     normalize : bool, default=True
-        Whether rows are scaled to norm 1 first. Zero rows stay zero; they are not on the sphere
-        and their features mean little. False refuses rows that are not on the sphere.
+        True scales each row to norm 1 first. Rows of zeros stay zero; they are not on the sphere
+        and their features have no meaning. False raises an error if a row is not on the sphere.
     sampler : {"iid", "orthogonal", "qmc"} or PointSampler, default="orthogonal"
         How directions are drawn.
     allocation : {"neyman", "equal"}, default="neyman"
-        How the degrees share the columns.
+        How the degrees share the columns: in proportion to |λ_ℓ|, or equally.
     weights : {"measure", "calibrated"}, default="measure"
-        "calibrated" refits one weight per column to the kernel on up to 1000 rows.
+        "measure" takes the weights of the measure, which are unbiased. "calibrated" fits one weight
+        per column to the kernel on up to 1000 rows.
     random_state : int, RandomState, Generator or None, default=None
-        Seed.
+        Seed of the random draws.
 
     Attributes
     ----------
     directions_ : ndarray of shape (n_random, n_features_in_)
-        The directions w.
+        The random directions w.
     degrees_ : ndarray of shape (n_random,)
-        Their degrees.
+        The degree ℓ of each direction.
     weights_ : ndarray of shape (n_components,)
         The signed weight of each column.
     form_ : krein.forms.Signature
         The form M.
     kernel_ : krein.kernels.Kernel
-        The kernel as it was fitted.
+        The kernel that was fitted, with all parameters resolved.
     measure_ : krein.measures.GegenbauerMeasure
-        The masses λ_ℓ.
+        The measure with the masses λ_ℓ.
     total_mass_ : float
-        ``Σ|λ_ℓ|``.
+        Total mass ``Σ|λ_ℓ|``.
     n_features_in_ : int
-        Number of columns seen in `fit`.
+        Number of columns of the training data.
 
     See Also
     --------
-    RandomFourier : The same on R^d; more accurate for kernels with a kink at x = y.
+    RandomFourier : Features on R^d; more accurate for kernels with a kink at x = y.
 
     Examples
     --------
@@ -125,15 +127,10 @@ class RandomGegenbauer(RandomMap):
             X.shape[1], 1 - diameter**2 / 2, n_atoms=self.n_components
         )
         measured, exact = self.measure_.kernel, self.kernel_.zonal_profile
-        assert exact is not None  # or there were no measure
+        assert exact is not None  # a kernel without profile has no measure
         reach = farthest_on_sphere(self.kernel_)
-        self._range = Range.of(
-            extent,
-            min(diameter, reach),
-            reach,
-            lambda z: measured(1 - z**2 / 2),
-            lambda z: exact(1 - z**2 / 2),
-        )
+        both = _of_distance(measured), _of_distance(exact)
+        self._range = Range.of(extent, min(diameter, reach), reach, *both)
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
 
@@ -143,23 +140,19 @@ class RandomGegenbauer(RandomMap):
         dim = X.shape[1]
         self._width = self.n_components
         constant, linear = self.measure_.coefficients[:EXACT_DEGREES]
-        # x itself takes `dim` columns; below twice that they are better spent on directions.
+        # x itself takes `dim` columns. Below twice that width, random directions use them better.
         exact_degrees = EXACT_DEGREES if self.n_components >= 2 * (1 + dim) else 1
         self._has_constant = bool(constant)
         self._has_linear = bool(linear) and exact_degrees == EXACT_DEGREES
         exact = [constant] * self._has_constant + [linear] * (dim * self._has_linear)
         rows = sample_rows(X, MAX_ROWS, rng)
+        n_random, shares = self.n_components - len(exact), self.allocation
         atoms = self.measure_.atoms(
-            self.n_components - len(exact),
-            self.sampler,
-            rng,
-            allocation=self.allocation,
-            X=rows,
-            lowest_degree=exact_degrees,
+            n_random, self.sampler, rng, allocation=shares, X=rows, lowest_degree=exact_degrees
         )
         self.directions_, self.degrees_ = atoms.frequencies, atoms.degrees
-        # Width is promised: a kernel of degree 0 and 1 only leaves columns over, which are zero.
-        spare = np.zeros(self.n_components - len(exact) - len(atoms))
+        # The width is promised, so spare columns of a kernel of degrees 0 and 1 are zero.
+        spare = np.zeros(n_random - len(atoms))
         weights = np.concatenate([exact, atoms.weights, spare])
         self._set_weights(
             self._calibrated(weights, rows) if self.weights == "calibrated" else weights
@@ -171,7 +164,7 @@ class RandomGegenbauer(RandomMap):
         self._amplitudes = np.sqrt(np.abs(weights))
 
     def _calibrated(self, weights: NDArray, rows: NDArray) -> NDArray[np.floating]:
-        """Refitted weights: one for each column, one in common for the columns of x."""
+        """Return calibrated weights: one per column, and a common one for the columns of x."""
         groups = np.arange(self._width)
         if self._has_linear:
             start = int(self._has_constant)
@@ -184,16 +177,16 @@ class RandomGegenbauer(RandomMap):
         return ArcCosine() if self.kernel is None else self.kernel
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
-        """The matrix that `approximate_kernel` approximates: the kernel of the unit rows."""
+        """Return the matrix that `approximate_kernel` approximates, the kernel of the unit rows."""
         left = self._on_sphere(self._validate(X, reset=False))
         right = None if Y is None else self._on_sphere(self._validate(Y, reset=False))
         return super().exact_kernel(left, right)
 
     def _norms(self, X: Any) -> NDArray:
-        """Norms of the rows; checked against 1 where rows are not to be scaled."""
+        """Return the norms of the rows; raise if ``normalize=False`` and a norm is not 1."""
         sizes = norms(X)
         if not self._normalize:
-            check_unit_rows(self, sizes, "Pass normalize=True to have rows scaled to norm 1.")
+            check_unit_rows(self, sizes, "Pass normalize=True to scale rows to norm 1.")
         return sizes
 
     def _on_sphere(self, X: Any) -> Any:
@@ -201,7 +194,7 @@ class RandomGegenbauer(RandomMap):
         return _scale(X, sizes) if self._normalize else X
 
     def _columns(self, X: Any) -> NDArray:
-        """The unweighted columns: 1, x and P_ℓ(⟨x, w⟩)."""
+        """Return the unweighted columns 1, x and P_ℓ(⟨x, w⟩)."""
         out = np.zeros((X.shape[0], self._width), dtype=X.dtype)
         at = int(self._has_constant)
         out[:, :at] = 1
@@ -226,9 +219,14 @@ class RandomGegenbauer(RandomMap):
         return out
 
 
+def _of_distance(profile: Profile) -> Profile:
+    """Turn a function of ⟨x, y⟩ into a function of the distance of unit rows."""
+    return lambda z: profile(1 - z**2 / 2)
+
+
 def _scale(X: Any, sizes: NDArray) -> Any:
-    """Rows divided by their norms; a row of zeros stays."""
-    X, exponents = tamed_rows(X)  # the inverse of a norm near the ends of floating point is not one
+    """Divide rows by their norms; a row of zeros stays as it is."""
+    X, exponents = tamed_rows(X)  # the inverse of a very small or large norm is not finite
     sizes = np.ldexp(sizes, -exponents)
     inverse = np.divide(1, sizes, out=np.ones_like(sizes), where=sizes > 0)[:, None]
     return X.multiply(inverse).tocsr() if hasattr(X, "multiply") else X * inverse

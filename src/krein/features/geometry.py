@@ -1,4 +1,4 @@
-"""Where the data are: a measure only has to be right there."""
+"""The range of the data: a measure must represent the kernel only on this range."""
 
 from __future__ import annotations
 
@@ -14,21 +14,33 @@ from .._blocks import row_blocks
 from ..kernels import Kernel
 from ..kernels.base import Profile
 
-# The sweeps find a pair of distant rows, not always the most distant one.
+# Safety factor: the sweeps find a distant pair of rows, but not always the most distant pair.
 MARGIN = 1.05
 N_SWEEPS = 12
-# Far rows that later rows are compared with.
+# Number of extreme training rows with which new rows are compared.
 N_EXTREMES = 4
-# A kernel that is off by more than this share of its largest value, and by more than so many times
-# what it is off within the range of the fitted rows, is worth a warning.
+# `transform` warns if the predicted error exceeds NOTICED times the largest kernel value and MORE
+# times the error within the range of the training rows.
 NOTICED, MORE = 0.1, 1.5
-# The error is predicted at so many distances, up to so many times the range.
+# The error is predicted at N_DISTANCES distances, up to FARTHEST times the range.
 N_DISTANCES, FARTHEST = 300, 3.0
 
 
 @dataclass(frozen=True)
 class Extent:
-    """The ball around the mean that holds the fitted rows, and their diameter."""
+    """The ball around the mean that contains the training rows, and their diameter.
+
+    Attributes
+    ----------
+    center : ndarray of shape (dim,)
+        Mean of the training rows.
+    reach : float
+        Largest distance of a training row from the mean.
+    diameter : float
+        Estimated largest distance of two training rows.
+    extremes : tuple of ndarray
+        Some training rows that are far from each other.
+    """
 
     center: NDArray[np.floating]
     reach: float
@@ -36,7 +48,7 @@ class Extent:
     extremes: tuple[NDArray[np.floating], ...] = ()
 
     def span(self, X: Any) -> float:
-        """The largest distance found of rows of X to fitted rows and to each other."""
+        """Return the largest distance found between rows of X, or from X to training rows."""
         from_center = _squared_distances(X, self.center)
         if not len(from_center):
             return 0.0
@@ -47,16 +59,16 @@ class Extent:
 
 @dataclass(frozen=True)
 class Range:
-    """How far off a measure is, beyond the distances that it was made for.
+    """The error of a measure as a function of the distance.
 
     Parameters
     ----------
     extent : Extent
-        Where the fitted rows are.
+        The extent of the training rows.
     distances : ndarray of shape (n,)
-        Ascending.
+        Distances in ascending order.
     errors : ndarray of shape (n,)
-        The largest error up to each distance, relative to the kernel's largest value on the fitted
+        The largest error up to each distance, relative to the largest kernel value on the training
         rows.
     diameter : float
         The distance up to which the kernel is represented.
@@ -71,9 +83,9 @@ class Range:
     def of(
         cls, extent: Extent, diameter: float, reach: float, measured: Profile, exact: Profile
     ) -> Range:
-        """The range of a kernel, `exact` and as `measured`, functions of the distance.
+        """Compare a kernel with its measure; `exact` and `measured` are functions of the distance.
 
-        Errors are predicted up to the distance `reach`, beyond which no rows are.
+        The error is predicted up to the distance `reach`.
         """
         inside = np.linspace(0, diameter, N_DISTANCES)
         outside = np.linspace(diameter, max(reach, diameter), N_DISTANCES)
@@ -82,33 +94,33 @@ class Range:
             truth = np.asarray(exact(distances), dtype=float)
             errors = np.abs(measured(distances) - truth)
         size = float(np.abs(truth[: len(inside)]).max()) or 1.0
-        # Values beyond floating point are as far off as can be.
+        # A value that is not finite counts as an infinite error.
         errors = np.nan_to_num(errors / size, nan=np.inf, posinf=np.inf)
         return cls(extent, distances, np.maximum.accumulate(errors), diameter)
 
     @property
     def bias(self) -> float:
-        """The relative error within the range."""
+        """Relative error within the range of the training rows."""
         return float(self.errors[N_DISTANCES - 1])
 
     def error(self, distance: float) -> float:
-        """The predicted relative error at distances up to this one."""
+        """Return the predicted relative error at distances up to `distance`."""
         place = int(np.searchsorted(self.distances, distance))
         return float(self.errors[min(place, len(self.errors) - 1)])
 
     def check(self, X: Any, owner: str) -> bool:
-        """Warn if the kernel is off at the distances that rows of X have; return whether it is."""
+        """Warn and return True if the map is inaccurate at the distances of the rows of X."""
         distance = self.extent.span(X)
-        # Rows that are all the same are apart by nothing but round-off.
+        # The distance of equal rows is not exactly zero, because of rounding.
         slack = 1e-6 * float(np.linalg.norm(self.extent.center))
         error = self.error(distance)
         if distance <= self.diameter + slack or error <= max(NOTICED, MORE * self.bias):
             return False
         warnings.warn(
-            f"Rows lie up to {distance:.4g} apart, from each other or from the rows that {owner} "
-            f"was fitted on, whose kernel is represented up to the distance {self.diameter:.4g}: "
-            f"beyond, it is off by {100 * error:.3g} % of its largest value. Refit on rows that "
-            "cover the range, or pass a larger diameter.",
+            f"Rows of X lie up to {distance:.4g} apart from each other or from the training rows, "
+            f"but {owner} represents the kernel only up to the distance {self.diameter:.4g}: "
+            f"beyond it the map is off by {100 * error:.3g} % of the largest kernel value. Fit on "
+            "rows that cover the range, or pass a larger diameter.",
             UserWarning,
             stacklevel=5,
         )
@@ -117,7 +129,7 @@ class Range:
 
 def _squared_distances(X: Any, point: NDArray) -> NDArray[np.floating]:
     if not hasattr(X, "tocsr"):
-        # Differences first: the expanded square would lose all digits of rows far from the origin.
+        # Subtract first: the expanded square loses all digits of rows far from the origin.
         out = np.empty(len(X))
         for rows in row_blocks(len(X), 8 * X.shape[1]):
             out[rows] = np.square(X[rows] - point).sum(axis=1)
@@ -127,7 +139,7 @@ def _squared_distances(X: Any, point: NDArray) -> NDArray[np.floating]:
 
 
 def check_products(kernel: Kernel, extent: Extent) -> None:
-    """Raise if unit rows have a product at which the kernel is not defined."""
+    """Raise if two unit rows have a product for which the kernel is not defined."""
     lowest = 1 - (extent.diameter / MARGIN) ** 2 / 2
     bound = kernel.traits.lowest_product
     if bound > -1 and lowest < bound - 1e-6:
@@ -139,22 +151,22 @@ def check_products(kernel: Kernel, extent: Extent) -> None:
 
 
 def farthest_on_sphere(kernel: Kernel) -> float:
-    """The largest distance of unit rows at which the kernel is defined."""
+    """Return the largest distance of unit rows for which the kernel is defined."""
     return float(np.sqrt(2 - 2 * kernel.traits.lowest_product))
 
 
 def measure_extent(X: Any) -> Extent:
-    """Estimate the diameter of the rows by farthest-point sweeps, in O(n d) each.
+    """Estimate the diameter of the rows by farthest-point sweeps, each in O(n d).
 
-    From the row farthest from the mean, walk to the row farthest from it, and so on: every step
-    is a lower bound of the diameter, and few steps come close. The bound 2·max‖x − x̄‖ would be
-    safe but up to a factor of two too large, and mass grows with the diameter.
+    A sweep starts at the row farthest from the mean and goes to the row farthest from there, and so
+    on. Every step gives a lower bound of the diameter, and few steps come close to it. The upper
+    bound 2·max‖x − x̄‖ can be twice too large, and the mass of a measure grows with the diameter.
     """
     center = np.asarray(X.mean(axis=0), dtype=float).ravel()
     from_center = _squared_distances(X, center)
     longest = 0.0
     extremes = {}
-    # Start from several far rows: one walk can be caught between two of them.
+    # Start from several far rows, because one sweep may go back and forth between two rows.
     for start in np.argsort(from_center)[::-1][: N_SWEEPS // 3]:
         at = int(start)
         for _ in range(3):
@@ -162,7 +174,7 @@ def measure_extent(X: Any) -> Extent:
             longest = max(longest, float(distances.max()))
             extremes[at] = _row(X, at)
             at = int(distances.argmax())
-    # Below this a difference is the round-off of squared norms: the rows are all the same.
+    # Smaller squared distances are rounding errors: all rows are equal.
     sparse_digits = 1e-12 if hasattr(X, "tocsr") else 1e-28
     noise = sparse_digits * float(row_norms(X, squared=True).max(initial=0))
     diameter = MARGIN * float(np.sqrt(longest)) if longest > noise else 0.0

@@ -1,7 +1,7 @@
-"""Which objects a Nyström map is built on.
+"""Rules that choose the landmarks of a Nyström map.
 
-Each rule is one small class with `choose`; all of them draw by the content of the rows (see
-`krein._hashing`), evaluate the kernel in blocks only, and return indices.
+Each rule is a small class with the method `choose`, which returns indices. All rules draw by the
+content of the rows (see `krein._hashing`) and evaluate the kernel in blocks.
 """
 
 from __future__ import annotations
@@ -11,82 +11,136 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .._blocks import BLOCK_BYTES, row_blocks
+from .._core import Core
 from .._hashing import Draws
 from ..streaming.moments import MomentsSum
-from .cores import Core, sketched_core
+from .cores import sketched_core
 from .forward import as_columns, forward_selection
 from .scores import row_scores
 from .source import Source
 
-# Salts: each use of randomness has clocks of its own.
+# Salts: each use of randomness has independent clocks.
 UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS, HELD, RESIDUALS = range(1, 8)
-CENTERS = 8  # and all above, one for each centre
-# k-means++ looks for its centres among this many rows per landmark.
+CENTERS = 8  # the salt of centre i is CENTERS + i
+# Number of rows per landmark among which k-means++ chooses its centres.
 CANDIDATES = 20
-# Forward selection looks at this many rows per landmark, and, unless two for each landmark are
-# more, for the landmarks among this many rows.
+# Number of rows per landmark on which forward selection is judged, and the largest number of
+# candidates (unless two candidates per landmark are more).
 JUDGES = 20
 MOST_CANDIDATES = 4096
 
 
 def sample_size(n_landmarks: int) -> int:
-    """Rows of the least-squares sample, the landmarks included.
+    """Return the number of rows of the least-squares sample, including the landmarks.
 
-    The error of the fitted core falls with the number of rows per landmark, and the cost grows
-    with its square: 750 rows beside the landmarks, but not more than five for each of them, and not
-    fewer than there are landmarks.
+    The error of the fitted core falls with the number of rows per landmark and the cost grows with
+    its square. The sample has 750 rows beside the landmarks, but at most five and at least one per
+    landmark.
     """
     return n_landmarks + max(n_landmarks, min(5 * n_landmarks, 750))
 
 
 def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
-    """`chosen` first, then other rows by the clock, up to n in all."""
+    """Return the rows `chosen`, followed by randomly drawn other rows, n rows in all."""
     return np.concatenate([chosen, draws.others(chosen, max(0, n - len(chosen)), SAMPLE)])
 
 
 class LandmarkRule(BaseEstimator):
-    """Base of the rules."""
+    """Base class of the rules that choose landmarks.
+
+    Attributes
+    ----------
+    needs_y : bool
+        True if the rule needs the targets y.
+
+    Examples
+    --------
+    >>> from krein.features.landmarks import RULES, LandmarkRule
+    >>> all(issubclass(rule, LandmarkRule) for rule in RULES.values())
+    True
+    """
 
     needs_y = False
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        """Indices of n landmarks (fewer if there are fewer distinct objects)."""
+        """Choose landmarks.
+
+        Parameters
+        ----------
+        source : Source
+            The training objects and their kernel.
+        n : int
+            Number of landmarks.
+        draws : Draws
+            Random numbers keyed by the content of the objects.
+
+        Returns
+        -------
+        ndarray of int
+            Indices of n landmarks, or of fewer if there are fewer distinct objects.
+        """
         raise TypeError(f"{type(self).__name__} must define choose.")
 
 
 class Uniform(LandmarkRule):
-    """Every object with the same chance; duplicates count as weight."""
+    """Every object has the same chance, and duplicates add up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> Nystrom(n_components=5, landmarks="uniform", random_state=0).fit_transform(X).shape
+    (60, 5)
+    """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         return draws.first(n, UNIFORM)
 
 
 class All(LandmarkRule):
-    """All distinct objects."""
+    """All distinct objects are landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> X = np.random.default_rng(0).random((20, 3))
+    >>> len(Nystrom(n_components=5, landmarks="all", random_state=0).fit(X).landmarks_)
+    20
+    """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         return np.sort(draws.first(len(source), UNIFORM))
 
 
 def fitted_core(source: Source, landmarks: NDArray[np.intp], draws: Draws) -> Core:
-    """A core of half as many directions as landmarks, the largest in magnitude."""
+    """Return a sketched core whose rank is half the number of landmarks."""
     sample = extended(draws, landmarks, sample_size(len(landmarks)))
     return sketched_core(source, landmarks, sample, max(1, len(landmarks) // 2), 1e-10)
 
 
 def _shares(weights: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Weights of sum 1 with a floor: a row with score 0 on a sketch is not impossible."""
+    """Scale weights to sum 1 and add a floor, so that a row with score 0 keeps a chance."""
     total = weights.sum()
     floor = 1e-3 / len(weights)
     return weights / total + floor if total > 0 else np.full(len(weights), floor)
 
 
 class Leverage(LandmarkRule):
-    """Approximate leverage scores (scalable Kreĭn paper, §2.3).
+    """Landmarks drawn by approximate leverage scores (scalable Kreĭn paper, §2.3).
 
-    A map on half as many uniform landmarks as are wanted is fitted first; landmarks are drawn in
-    proportion to ``ℓ(x) = ‖ũ(x)‖²`` with its eigenvectors ũ. The scores know nothing of rows that
-    the sketch does not represent: see `TwoRound`.
+    First a map is fitted on half as many uniform landmarks. Then landmarks are drawn with chances
+    proportional to ``ℓ(x) = ‖ũ(x)‖²``, where ũ are the eigenvectors of that map. The scores miss
+    rows that the first map does not represent; `TwoRound` finds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> Nystrom(n_components=5, landmarks="leverage", random_state=0).fit_transform(X).shape
+    (60, 5)
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
@@ -97,19 +151,26 @@ class Leverage(LandmarkRule):
 
 
 class TwoRound(LandmarkRule):
-    """Half of the landmarks by leverage and residual, the other half by what these leave over.
+    """Half of the landmarks by leverage and residual, the other half by the residual left over.
 
-    First, a map on uniform landmarks is judged on uniform probe rows. The first half of the
-    landmarks is drawn with chances that are the mean of the leverage scores' and of the residuals'
-    shares; a map on them is fitted, and the second half is drawn in proportion to its residuals
-    (see `Scores`). So rows are found that leverage misses: those with large k(x, x), whose values
-    against a uniform sketch are nothing special.
+    A map on uniform landmarks gives leverage scores and residuals (see `Scores`). The first half of
+    the landmarks is drawn with chances that average the two. A second map is fitted on these
+    landmarks, and the other half is drawn in proportion to the residuals of the second map. The
+    residuals find rows that leverage misses, such as rows with large k(x, x).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> Nystrom(n_components=5, landmarks="two-round", random_state=0).fit_transform(X).shape
+    (60, 5)
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         if n >= len(draws.kinds[0]):
             return draws.first(n, UNIFORM)
-        # The uniform rows serve both rounds, so that their columns are computed once.
+        # Both rounds use the same uniform rows, so their columns are computed once.
         uniform = draws.first(max(2, n // 2), SKETCH)
         size = -(-2 * len(uniform) // 3)
         core = fitted_core(source, uniform[:size], draws)
@@ -126,10 +187,19 @@ class TwoRound(LandmarkRule):
 
 
 class KMeansPlusPlus(LandmarkRule):
-    """k-means++ in the sketch's flipped feature space, where distances exist.
+    """Landmarks chosen by k-means++ in the feature space of a first map.
 
-    Centres are looked for among 20 uniformly drawn candidates per landmark, each chosen with a
-    chance proportional to its squared distance from the nearest centre so far.
+    Distances are those of the flipped kernel, which is positive definite. The candidates are 20
+    uniformly drawn rows per landmark. Each candidate is chosen with a chance proportional to its
+    squared distance from the nearest landmark so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> Nystrom(n_components=5, landmarks="kmeans++", random_state=0).fit_transform(X).shape
+    (60, 5)
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
@@ -158,9 +228,17 @@ class KMeansPlusPlus(LandmarkRule):
 class Recursive(LandmarkRule):
     """Recursive ridge leverage scores (Musco and Musco, 2017), for positive definite kernels.
 
-    Rows are halved until few are left; landmarks of the smaller half score the larger one. The
-    scores ``(k(x, x) − k(x, Z)(K_ZZ + λI)⁻¹ k(Z, x))/λ`` mean nothing for an indefinite kernel,
-    which is refused.
+    The rows are halved until few are left. Landmarks of each half give the scores
+    ``(k(x, x) − k(x, Z)(K_ZZ + λI)⁻¹ k(Z, x))/λ`` of the next larger one. The scores have no
+    meaning for an indefinite kernel, so an indefinite kernel is refused.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> Nystrom(n_components=5, landmarks="recursive", random_state=0).fit_transform(X).shape
+    (60, 5)
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
@@ -178,7 +256,7 @@ class Recursive(LandmarkRule):
 
     def _scores(self, source: Source, rows: NDArray, landmarks: NDArray, n: int) -> NDArray:
         K = source.values(landmarks, landmarks)
-        # The ridge of Musco and Musco: the mass beyond the n wanted directions, per direction.
+        # The ridge of Musco and Musco: the mean of the eigenvalues beyond the first n.
         values = np.linalg.eigvalsh(K)[::-1]
         ridge = max(float(values[len(values) // 2 :].sum()) / n, 1e-10 * float(values[0]))
         inner = np.linalg.inv(K + ridge * np.eye(len(K)))
@@ -192,43 +270,52 @@ class Recursive(LandmarkRule):
     def _check_definite(self, source: Source, rows: NDArray) -> None:
         if not source.is_symmetric:
             raise ValueError(
-                "landmarks='recursive' needs a positive definite kernel, and this one is not "
+                "landmarks='recursive' needs a positive definite kernel, but this kernel is not "
                 "symmetric: use landmarks='leverage' or 'kmeans++'."
             )
         values = np.linalg.eigvalsh(source.values(rows, rows))
         if not values.any():
             raise ValueError(
-                f"{source.kernel!r} is zero on all {len(rows)} landmarks, so there is nothing to "
-                "represent: choose other landmarks or another kernel."
+                f"{source.kernel!r} is zero on all {len(rows)} landmarks, so no features exist: "
+                "choose other landmarks or another kernel."
             )
         if values[0] < -1e-8 * np.abs(values).max():
             raise ValueError(
-                "landmarks='recursive' needs a positive definite kernel, and this one has the "
+                "landmarks='recursive' needs a positive definite kernel, but this kernel has the "
                 f"eigenvalue {values[0]:.3g} on a sample: use landmarks='leverage' or 'kmeans++'."
             )
 
 
 class Supervised(LandmarkRule):
-    """The objects whose similarities together tell most about the targets.
+    """The objects whose similarities together explain the targets best.
 
-    Forward selection by least squares among uniformly drawn candidates, judged on up to 20 rows per
-    landmark. With few landmarks this is worth far more than a representative draw: each column
-    k(·, z) is a feature, and most say what others have said. As the targets were seen, errors on
-    the same rows are too small: choose what follows by cross-validation of the whole pipeline where
-    that matters.
+    Landmarks are chosen by forward selection with least squares among uniformly drawn candidates,
+    on up to 20 rows per landmark. With few landmarks this rule is far more accurate than a
+    representative draw, because most columns k(·, z) repeat what other columns say. The rule sees
+    the targets, so training errors are too small: cross-validate the whole pipeline.
 
     Parameters
     ----------
     candidates : float, default=8
-        Candidates per landmark, each one column of kernel values; at most 4096, or two per
-        landmark.
+        Number of candidates per landmark. There are at most 4096 candidates, or two per landmark if
+        that is more.
     ridge : float, default=0.3
-        Penalty on the coefficients of the columns, as a share of their mean sum of squares.
+        Penalty on the coefficients, relative to the mean sum of squares of a column.
 
     References
     ----------
     S. Keerthi, O. Chapelle, D. DeCoste. Building Support Vector Machines with Reduced Classifier
     Complexity. JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import Nystrom
+    >>> from krein.features.landmarks import Supervised
+    >>> X = np.random.default_rng(0).random((60, 3))
+    >>> y = X[:, 0] > 0.5
+    >>> Nystrom(n_components=5, landmarks=Supervised(), random_state=0).fit_transform(X, y).shape
+    (60, 5)
     """
 
     needs_y = True
@@ -247,7 +334,7 @@ class Supervised(LandmarkRule):
         if source.y is None:
             raise ValueError(
                 "landmarks='supervised' requires y to be passed, but the target y is None: call "
-                "fit(X, y), or choose landmarks='uniform'."
+                "fit(X, y), or use landmarks='uniform'."
             )
         wanted = min(self.candidates * n, max(2 * n, MOST_CANDIDATES))
         candidates = draws.first(int(np.ceil(wanted)), UNIFORM)
@@ -255,22 +342,22 @@ class Supervised(LandmarkRule):
             return candidates
         gram, cross = self._products(source, n, draws, candidates)
         ridge = self.ridge * float(np.trace(gram)) / len(gram)
-        if not ridge > 0:  # columns that are constant say nothing
+        if not ridge > 0:  # all columns are constant
             return candidates[:n]
         return candidates[forward_selection(gram, cross, n, ridge)]
 
     def _products(
         self, source: Source, n: int, draws: Draws, candidates: NDArray[np.intp]
     ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-        """``AᵀA`` and ``AᵀT`` of the candidates' columns and the targets, all centred."""
+        """Return ``AᵀA`` and ``AᵀT`` of the columns of the candidates and the targets, centred."""
         kinds, kind = draws.kinds
         m = len(candidates)
-        # Copies of an object are one row with their number as weight and the mean of their targets.
+        # Equal objects are one row: the weight is their number, the target their mean target.
         copies = np.bincount(kind).astype(float)
         Y = as_columns(source.y, len(source))
         Y = np.stack([np.bincount(kind, weights=column) / copies for column in Y.T], axis=1)
         if m == len(kinds):
-            blocks = [candidates]  # the same rows as columns: half of a symmetric matrix will do
+            blocks = [candidates]  # a square block: a symmetric kernel computes half of it
         else:
             judges = draws.first(JUDGES * n, SAMPLE)
             blocks = [judges[part] for part in row_blocks(len(judges), 8 * m, 16 * BLOCK_BYTES)]
@@ -279,7 +366,7 @@ class Supervised(LandmarkRule):
         for rows in blocks:
             values = source.values(rows, candidates)
             middle = values.mean(axis=0) if middle is None else middle
-            # A choice needs no more digits than these, once the columns' offset is gone.
+            # Without the offset of the columns float32 has enough digits for a choice.
             values -= middle
             weight = copies[kind[rows]]
             moments.add(values.astype(np.float32), Y[kind[rows]], weight=weight)

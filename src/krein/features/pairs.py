@@ -1,4 +1,4 @@
-"""Kernel values of pairs of objects, each computed once."""
+"""A table of kernel values: each pair of objects is computed once."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 Indices = NDArray[np.intp]
-# Most memory that the remembered values may take.
+# Largest memory of the table, in bytes.
 MOST_BYTES = 2**28
 
 
 class Pairs:
-    """The values k(x_i, x_j) of n objects, remembered while a map is fitted.
+    """The values k(x_i, x_j) of n objects, stored while a map is fitted.
 
-    The table has a line of n values for each object that was asked for as a column, up to
-    `MOST_BYTES`; values beyond it are computed each time. If the kernel is symmetric, a pair is
-    computed in one order only.
+    The table has a line of n values for each object that was requested as a column, up to
+    `MOST_BYTES`. Values that do not fit are computed each time. If the kernel is symmetric, only
+    one of k(x_i, x_j) and k(x_j, x_i) is computed.
 
     Parameters
     ----------
     compute : callable
-        ``compute(rows, columns, wanted)`` returns the values of a block at least where the mask
-        `wanted` is True.
+        ``compute(rows, columns, wanted)`` returns a block of values. Values where the mask `wanted`
+        is False are ignored.
     compute_self : callable
         ``compute_self(rows)`` returns k(x_i, x_i).
     n : int
         Number of objects.
     symmetric : bool
-        Whether k(x, y) = k(y, x).
+        True if k(x, y) = k(y, x).
     """
 
     def __init__(
@@ -42,19 +42,19 @@ class Pairs:
     ):
         self.compute, self.compute_self, self.symmetric = compute, compute_self, symmetric
         self._self = np.full(n, np.nan)
-        self._line = np.full(n, -1)  # each object's line in the table
+        self._line = np.full(n, -1)  # line of each object in the table, or -1
         self._table = np.empty((0, n))
         self._most = MOST_BYTES // (8 * max(1, n))
 
     def values(self, rows: Indices, columns: Indices) -> NDArray[np.floating]:
-        """k(x_i, x_j) for distinct i in `rows` and distinct j in `columns`."""
+        """Return k(x_i, x_j) for distinct i in `rows` and distinct j in `columns`."""
         common, i, j = np.intersect1d(rows, columns, assume_unique=True, return_indices=True)
         block = self._known(rows, columns)
         block[i, j] = self._self[common]
         wanted = np.isnan(block)
         if not wanted.any():
             return block
-        # Of a pair that a symmetric kernel is wanted for in both orders, one is enough.
+        # If a symmetric kernel needs both k(x, y) and k(y, x), compute one and copy it.
         both = wanted[np.ix_(i, j)] & self.symmetric
         a, b = np.nonzero(np.tril(both & both.T, -1))
         wanted[i[a], j[b]] = False
@@ -65,14 +65,14 @@ class Pairs:
         return block
 
     def diagonal(self, rows: Indices) -> NDArray[np.floating]:
-        """k(x_i, x_i) for i in `rows`."""
+        """Return k(x_i, x_i) for i in `rows`."""
         missing = rows[np.isnan(self._self[rows])]
         if len(missing):
             self._self[missing] = self.compute_self(missing)
         return self._self[rows]
 
     def _known(self, rows: Indices, columns: Indices) -> NDArray[np.floating]:
-        """The block with NaN for values that are not in the table."""
+        """Return the block with NaN for values that are not in the table."""
         block = np.full((len(rows), len(columns)), np.nan)
         there = np.flatnonzero(self._line[columns] >= 0)
         block[:, there] = self._table[np.ix_(self._line[columns[there]], rows)].T

@@ -1,4 +1,4 @@
-"""What a Nyström map says of all rows: how much they matter to it, and how much it misses."""
+"""Scores of all rows under a Nyström map: leverage and residual."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .cores import Core
+from .._core import Core
 from .source import Source
 
-# Share of the kernel's values below which a residual is rounding.
+# Residuals below this share of the kernel values are rounding errors.
 ROUNDING = 1e-10
 
 
@@ -24,7 +24,7 @@ class Scores(NamedTuple):
         ``‖ũ(x)‖²`` with the orthonormal eigenvectors ũ of the map.
     residual : ndarray
         ``(n/|U|) Σ_u (k − k̃)(x, u)² + (k − k̃)(x, x)²`` with probe rows U, in units of the squared
-        kernel values: how much of the squared error of the map belongs to the row.
+        kernel values: the contribution of the row to the squared error of the map.
     """
 
     leverage: NDArray[np.floating]
@@ -32,8 +32,17 @@ class Scores(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """Rows as one of the kernel's two arguments: their values, their map, and the probes' features
-    as the other argument."""
+    """The rows as first or second argument of the kernel.
+
+    Attributes
+    ----------
+    values : callable
+        Returns the kernel values of rows and columns.
+    matrix : ndarray
+        The map of the rows.
+    probed : ndarray
+        The features of the probes as the other argument.
+    """
 
     values: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.floating]]
     matrix: NDArray[np.floating]
@@ -43,16 +52,21 @@ class _Side(NamedTuple):
 def row_scores(
     source: Source, landmarks: NDArray[np.intp], core: Core, probes: NDArray[np.intp]
 ) -> Scores:
-    """The scores of all rows under a map; of a kernel that is not symmetric, sums of both sides.
+    """Return the scores of all rows under a map.
+
+    If the kernel is not symmetric, the scores of both arguments are added.
 
     Parameters
     ----------
     source : Source
+        The training objects.
     landmarks : ndarray of int
+        Indices of the landmarks.
     core : Core
         The core on these landmarks.
     probes : ndarray of int
-        Uniformly drawn rows, on which the residuals are estimated; without any they are equal.
+        Indices of uniformly drawn rows on which the residuals are estimated. Without probes all
+        residuals are equal.
     """
     m, n, symmetric = len(landmarks), len(source), source.is_symmetric
     columns = np.concatenate([landmarks, probes])
@@ -60,9 +74,9 @@ def row_scores(
     sides = [_Side(source.values, core.left, second[m:] @ core.right)]
     if not symmetric:
         sides += [_Side(source.turned, core.right, first[m:] @ core.left)]
-    # In units of the kernel's values squares stay finite.
+    # In units of the kernel values squares stay finite.
     unit = max(float(np.abs(values).max()) for values in (first, second)) or 1.0
-    # What is below rounding is the same for all rows: noise must not choose landmarks.
+    # All rows start from the same rounding level, so that noise does not choose landmarks.
     scores = Scores(np.zeros(n), np.full(n, n * ROUNDING**2))
     root = np.abs(core.values) ** 0.5
 

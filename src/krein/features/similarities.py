@@ -1,4 +1,4 @@
-"""Similarities as features: a baseline."""
+"""Similarities to landmarks as features: a baseline."""
 
 from __future__ import annotations
 
@@ -8,45 +8,67 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._core import Core
 from ..kernels import Kernel
 from ..kernels.base import _len
 from ..kernels.values import warn_uninformative
-from .cores import Core
 from .landmarks import LandmarkRule
-from .nystrom import Nystrom, feature_dtype
+from .nystrom import Nystrom
+from .projection import Values, feature_dtype, over_values
 from .source import Source
 
 
 class SimilarityFeatures(Nystrom):
-    """``Z(x) = (k(x, z_1), …, k(x, z_m))``: the similarities to landmarks, as they are.
+    """The similarities to landmarks as features: ``Z(x) = (k(x, z_1), …, k(x, z_m))``.
 
-    A baseline (SF-LSM in the scalable Kreĭn paper). It takes any similarity, and what a linear
-    learner on it has is the kernel ``k(x, Z) k(Z, y)``, in general not k: large eigenvalues count
-    even more, and the signs are lost. With ``scale=True`` a Gaussian on top of them has a width in
-    units of the data, which makes a learner of any shape from a few similarities per object::
+    This map is a baseline (SF-LSM in the scalable Kreĭn paper) and takes any similarity. A linear
+    model on the features uses the kernel ``k(x, Z) k(Z, y)``, which in general is not k: large
+    eigenvalues count even more, and the signs are lost. With ``scale=True`` the features have unit
+    variance in total, so that a Gaussian kernel on top of them needs no other width::
 
         make_pipeline(SimilarityFeatures(kernel, 300, scale=True), Nystrom(Gaussian(), 800))
 
     Parameters
     ----------
     kernel : Kernel or "precomputed", default=None
-        None is ``Gaussian()``.
+        The kernel; None means ``Gaussian()``. With "precomputed" the data are kernel values: `fit`
+        takes a square matrix, `transform` the values against all training objects or against the
+        landmarks alone (``component_indices_``).
     n_components : int, default=100
-        Number of landmarks, hence of features.
+        Number of landmarks, which is the number of features.
     landmarks : str, LandmarkRule, array-like or callable, default="uniform"
-        See `Nystrom`; "all" is the whole matrix.
+        How landmarks are chosen: "uniform", "two-round", "leverage", "kmeans++", "recursive",
+        "supervised", "all", indices of rows, objects, or a function ``f(X, n_landmarks)`` that
+        returns either. `Nystrom` describes the rules.
     scale : bool, default=False
-        Divide by the root of the sum of the features' variances over the landmarks.
+        True divides the features by the square root of the sum of their variances over the
+        landmarks.
     n_jobs : int, default=None
+        Number of processes that evaluate a kernel of objects; None means the current process.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the random draws.
 
     Attributes
     ----------
-    landmarks_, component_indices_, form_ : see `Nystrom`
+    landmarks_ : array-like, sparse matrix or list of objects
+        The landmarks; for a precomputed kernel their indices.
+    component_indices_ : ndarray of shape (n_components,) or None
+        Indices of the landmarks among the training rows; None if objects were passed as landmarks.
+    form_ : krein.forms.Signature
+        The identity. A kernel that is not symmetric has no form.
 
     References
     ----------
     Y. Chen et al. Similarity-based Classification: Concepts and Algorithms. JMLR 10, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import SimilarityFeatures
+    >>> from krein.kernels import Gaussian
+    >>> X = np.random.default_rng(0).random((50, 3))
+    >>> SimilarityFeatures(Gaussian(), n_components=10, random_state=0).fit_transform(X).shape
+    (50, 10)
     """
 
     _parameter_constraints = {
@@ -79,7 +101,7 @@ class SimilarityFeatures(Nystrom):
         return indices
 
     def _check_held_out(self, *arguments: Any) -> float:
-        return np.inf  # the values themselves cannot explode
+        return np.inf  # features that are kernel values cannot explode
 
     def _fit_core(
         self, source: Source, indices: NDArray[np.intp], sample: NDArray[np.intp]
@@ -87,7 +109,7 @@ class SimilarityFeatures(Nystrom):
         m = len(indices)
         spread = 1.0
         if self.scale:
-            # Over the landmarks only: m² values, where all rows would double the cost of a fit.
+            # The landmarks alone need m² values; all rows would double the cost of `fit`.
             values = source.values(indices, indices)
             warn_uninformative(self.kernel_, values)
             with np.errstate(over="ignore"):
@@ -100,21 +122,17 @@ class SimilarityFeatures(Nystrom):
         return Core(np.eye(m) / spread, np.eye(m) / spread, np.ones(m))
 
     def _project(
-        self,
-        X: Any,
-        matrix: NDArray,
-        values: Callable[[slice], NDArray],
-        own: NDArray[np.floating] | None = None,
+        self, X: Any, matrix: NDArray, values: Values, own: NDArray[np.floating] | None = None
     ) -> NDArray:
-        """The values times the scale: a product with the identity would cost more."""
+        """Multiply the values by the scale; a product with a diagonal matrix would cost more."""
         out = np.empty((_len(X), len(matrix)), dtype=feature_dtype(X))
 
         def fill(block: NDArray, rows: slice) -> None:
             np.multiply(block, matrix[0, 0], out=out[rows], casting="same_kind")
 
-        self._over_blocks(X, values, fill, len(matrix) * out.itemsize)
+        over_values(self.kernel_, X, values, fill, len(matrix) * out.itemsize)
         return out
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
-        """The kernel of these features is what they give: ``k(X, Z) k(Z, Y)``."""
+        """Return the kernel of these features, ``k(X, Z) k(Z, Y)``."""
         return self.approximate_kernel(X, Y)

@@ -1,4 +1,4 @@
-"""The training objects as a Nyström map sees them: only through blocks of kernel values."""
+"""The training objects of a Nyström map, accessed only through blocks of kernel values."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from .pairs import Pairs
 class Source:
     """Objects and their kernel.
 
-    Values of a kernel of objects, which may be a slow function of the user's, are remembered:
-    no pair is computed twice.
+    A kernel of objects may be a slow function of the user, so its values are stored and no pair is
+    computed twice.
 
     Parameters
     ----------
     kernel : Kernel
-    X : the training data, already validated
-        For a `Precomputed` kernel the square matrix of all values.
+        The kernel.
+    X : array-like, sparse matrix or sequence of objects
+        The validated training data; for a `Precomputed` kernel the square matrix of all values.
     n_jobs : int, default=None
-        Processes that evaluate the kernel; None is this one.
+        Number of processes that evaluate the kernel; None means the current process.
     y : array-like, default=None
-        The objects' targets.
+        The targets of the objects.
     """
 
     def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None, y: Any = None):
@@ -50,9 +51,9 @@ class Source:
         return self.kernel.is_symmetric
 
     def draws(self, key: int) -> Draws:
-        """Random numbers keyed by the objects' content.
+        """Return random draws keyed by the content of the objects.
 
-        Equal rows of a matrix of values need not be the same object, so they are not merged there.
+        Equal rows of a precomputed matrix may belong to different objects and are not merged.
         """
         if self._draws is None or int(self._draws.key) != key:
             self._draws = Draws(self.hashes, key, merge=not self.precomputed)
@@ -60,22 +61,22 @@ class Source:
 
     @cached_property
     def hashes(self) -> Hashes:
-        """The content hashes of the objects."""
+        """Hash of the content of each object."""
         return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """The remembered values of a kernel of objects; None for vectors and matrices."""
+        """Stored values of a kernel of objects; None for vectors and matrices."""
         if self.precomputed or self.kernel.takes_vectors:
             return None
         return Pairs(self._compute, self._self_values, len(self), self.is_symmetric)
 
     def take(self, rows: NDArray) -> Any:
-        """Some of the objects; for a precomputed kernel their indices."""
+        """Return the objects with these indices; for a precomputed kernel the indices."""
         return rows if self.precomputed else _take(self.X, rows)
 
     def values(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
-        """k(x_i, x_j) for i in rows and j in columns, float64 and finite."""
+        """Return k(x_i, x_j) for i in rows and j in columns, as finite float64."""
         if self.precomputed:
             return np.asarray(self.X[np.ix_(rows, columns)], dtype=float)
         if self.pairs is not None:
@@ -88,11 +89,11 @@ class Source:
         return check_values(self.kernel, K, rows, columns)
 
     def turned(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
-        """k(x_j, x_i) for i in rows and j in columns: rows as the kernel's second argument."""
+        """Return k(x_j, x_i) for i in rows and j in columns: the arguments are swapped."""
         return np.ascontiguousarray(self.values(columns, rows).T)
 
     def diagonal(self, rows: NDArray) -> NDArray[np.floating]:
-        """k(x_i, x_i) for i in rows."""
+        """Return k(x_i, x_i) for i in rows."""
         if self.precomputed:
             return np.asarray(self.X[rows, rows], dtype=float)
         if self.pairs is not None:
@@ -100,12 +101,12 @@ class Source:
         return self._self_values(rows)
 
     def blocks(self, landmarks: NDArray) -> Iterator[NDArray[np.floating]]:
-        """Row blocks of k(X, landmarks)."""
+        """Yield row blocks of k(X, landmarks)."""
         for rows in row_blocks(len(self), 8 * max(1, len(landmarks)), 8 * BLOCK_BYTES):
             yield self.values(np.arange(rows.start, rows.stop), landmarks)
 
     def over_rows(self, work: Callable[[NDArray[np.intp]], None], n_columns: int) -> None:
-        """Call `work` on blocks of all rows, for each of which it asks for `n_columns` values."""
+        """Call `work` on blocks that cover all rows; `work` needs `n_columns` values per row."""
         blocks = row_blocks(len(self), 8 * max(1, n_columns), BLOCK_BYTES)
 
         def on_block(rows: slice) -> None:
@@ -113,14 +114,14 @@ class Source:
 
         if self.pairs is None and effective_n_jobs(self.n_jobs) == 1:
             over_blocks(on_block, blocks)
-        else:  # functions of the user's are not called from threads
+        else:  # a function of the user is not called from threads
             for rows in row_blocks(len(self), 8 * max(1, n_columns), 8 * BLOCK_BYTES):
                 on_block(rows)
 
     def _compute(
         self, rows: NDArray, columns: NDArray, wanted: NDArray[np.bool_]
     ) -> NDArray[np.floating]:
-        """Values of a kernel of objects where they are wanted, in processes if asked for."""
+        """Compute the wanted values of a kernel of objects, in `n_jobs` processes."""
         X, Y = self.take(rows), self.take(columns)
         try:
             return in_processes(self.kernel, X, Y, self.n_jobs, wanted)
@@ -136,7 +137,7 @@ class Source:
 
 
 def kernel_values(kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None) -> NDArray:
-    """The block k(X, Y), in parallel processes if asked for, always in C order."""
+    """Return the block k(X, Y) in C order, computed in `n_jobs` processes."""
     if effective_n_jobs(n_jobs) == 1 or _len(X) < 2:
         return np.ascontiguousarray(kernel(X, Y))
     return in_processes(kernel, X, Y, n_jobs)
@@ -145,11 +146,11 @@ def kernel_values(kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None) -> 
 def in_processes(
     kernel: Kernel, X: Any, Y: Any, n_jobs: int | None, wanted: NDArray[np.bool_] | None = None
 ) -> NDArray:
-    """The block k(X, Y), at least where it is wanted, computed in row pieces."""
+    """Return the block k(X, Y), computed in row pieces; unwanted values may be missing."""
     n, workers = _len(X), effective_n_jobs(n_jobs)
     if workers == 1:
         return _piece(kernel, X, Y, 0, wanted)
-    # A few pieces per process even out pairs of different cost.
+    # Several pieces per process balance pairs of different cost.
     pieces = list(row_blocks(n, 1, max(1, -(-n // (4 * workers)))))
     done = Parallel(n_jobs=n_jobs)(
         delayed(_piece)(kernel, X[rows], Y, rows.start, None if wanted is None else wanted[rows])

@@ -19,14 +19,8 @@ from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._validation import NestedParameters, check_choice, check_positive
-from ..measures import (
-    GegenbauerMeasure,
-    InfiniteMassError,
-    Measure,
-    domain_measure,
-    zero_extension,
-    zonal_measure,
-)
+from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
+from ..published.extension import zero_extension
 from ._arithmetic import Arithmetic
 from .errors import BadPairError, NoMeasureError, UnresolvedError
 from .traits import Traits

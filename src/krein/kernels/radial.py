@@ -10,7 +10,7 @@ from sklearn.utils.extmath import row_norms
 
 from .._validation import check_degree, check_positive, check_unit_rows
 from ..measures import ExponentialMixture, Measure, Normal, Part, Student
-from ..measures.laws import matern_profile
+from ..measures.special import matern_profile
 from ._distances import centred, in_units, largest, norms
 from ._exp import exp_in_place
 from .profiles import Radial

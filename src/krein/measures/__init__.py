@@ -1,21 +1,12 @@
-"""What a kernel's spectrum is: finite complex measures on R^d and on the sphere."""
+"""Spectra of kernels: finite complex measures on R^d and signed measures on the sphere."""
 
 from ..atoms import Atoms, ZonalAtoms
 from .errors import InfiniteMassError
-from .laws import (
-    Convolution,
-    ExponentialMixture,
-    Law,
-    Normal,
-    ProductCauchy,
-    Sphere,
-    Student,
-    TabulatedRadial,
-    TiltedNormal,
-)
+from .laws import Convolution, Law, Normal, ProductCauchy, Sphere, Student, TiltedNormal
 from .measure import Measure, Part, TrigonometricRatio
-from .radial import domain_measure, zero_extension
+from .radial import domain_measure
 from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
+from .tabulated import ExponentialMixture, TabulatedRadial
 
 __all__ = [
     "Atoms",
@@ -37,7 +28,6 @@ __all__ = [
     "domain_measure",
     "harmonics",
     "legendre",
-    "zero_extension",
     "zonal",
     "zonal_measure",
 ]

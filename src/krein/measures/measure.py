@@ -1,8 +1,8 @@
 """Finite complex measures on R^d in polar form.
 
 A real stationary kernel with spectral measure μ is ``k(Δ) = Re ∫ exp(i ω·Δ) μ(dω)``. A `Measure`
-is a sum of parts, each a probability law with a complex mass and, where needed, a complex density
-ratio along one direction. Positive, signed and complex measures are the same object.
+is a sum of parts. Each part is a probability law with a complex mass and, if needed, a complex
+density ratio along one direction. One class serves positive, signed and complex measures.
 """
 
 from __future__ import annotations
@@ -10,35 +10,47 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._validation import ByValue, check_choice
 from ..atoms import Atoms
+from ..published.jordan import jordan_parts
 from ..samplers import Sampler, as_sampler
+from .drawing import draw
 from .errors import InfiniteMassError
-from .laws import Convolution, Law, Normal, Sphere, TiltedNormal
-
-# Jordan parts lighter than this share of the whole are dropped: the shift-Gaussian's negative
-# real part weighs 6e-7 (d = 8) to 1e-34 (d = 57) and would waste a third of the width.
-NULL_PART = 1e-6
+from .laws import Convolution, Law, Normal, Sphere
 
 
 @dataclass(frozen=True, eq=False)
 class TrigonometricRatio(ByValue):
     """A trigonometric density ratio along one direction: ``h(ω) = Σ_k c_k exp(i k v·ω)``.
 
-    It turns the characteristic function φ of a law into ``Σ_k c_k φ(Δ + k v)``: a shift for one
-    term, the sinh-Gaussian for three.
+    The ratio turns the characteristic function φ of a law into ``Σ_k c_k φ(Δ + k v)``. One term is
+    a shift; three terms give the sinh-Gaussian.
+
+    Parameters
+    ----------
+    direction : ndarray of shape (dim,)
+        The vector v.
+    terms : tuple of (int, complex)
+        The pairs (k, c_k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.measures.measure import TrigonometricRatio
+    >>> ratio = TrigonometricRatio(np.array([1.0, 0.0]), ((0, 1.0),))
+    >>> ratio.is_real
+    True
     """
 
     direction: NDArray
     terms: tuple[tuple[int, complex], ...]
 
     def profile(self, s: NDArray) -> NDArray:
-        """h as a function of s = v·ω; 2π-periodic."""
+        """Return h as a 2π-periodic function of s = v·ω."""
         return sum((c * np.exp(1j * k * s) for k, c in self.terms), np.zeros_like(s, complex))
 
     def __call__(self, frequencies: NDArray) -> NDArray:
@@ -48,7 +60,7 @@ class TrigonometricRatio(ByValue):
         return replace(self, terms=tuple((-k, np.conj(c)) for k, c in self.terms))
 
     def plus(self, other: TrigonometricRatio) -> TrigonometricRatio:
-        """The sum of two ratios along the same direction, term by term."""
+        """Return the sum of two ratios along the same direction."""
         total: dict[int, complex] = dict(self.terms)
         for k, c in other.terms:
             total[k] = total.get(k, 0) + c
@@ -59,32 +71,37 @@ class TrigonometricRatio(ByValue):
 
     @property
     def is_real(self) -> bool:
-        """Whether h(ω) is real for every ω: ``c_(−k) = c̄_k``."""
+        """True if h(ω) is real for every ω, that is ``c_(−k) = c̄_k``."""
         terms = dict(self.terms)
         return all(terms.get(-k, 0) == np.conj(c) for k, c in terms.items())
 
 
 @dataclass(frozen=True, eq=False)
-class Tilt(ByValue):
-    """One Jordan part of a ratio: ``max(0, Re(factor · h(s)))``; −i as factor gives Im h."""
-
-    ratio: TrigonometricRatio
-    factor: complex
-
-    def __call__(self, s: NDArray) -> NDArray[np.floating]:
-        return np.maximum((self.factor * self.ratio.profile(s)).real, 0)
-
-
-@dataclass(frozen=True, eq=False)
 class Part(ByValue):
-    """One part ``a · h(ω) · P(dω)`` of a measure: mass a, ratio h (None is 1), law P."""
+    """One part ``a · h(ω) · P(dω)`` of a measure.
+
+    Parameters
+    ----------
+    law : Law
+        The probability law P.
+    mass : complex, default=1
+        The mass a.
+    ratio : TrigonometricRatio, default=None
+        The density ratio h; None is 1.
+
+    Examples
+    --------
+    >>> from krein.measures import Normal, Part
+    >>> Part(Normal(3, 1.0), mass=-0.5).total_mass
+    0.5
+    """
 
     law: Law
     mass: complex = 1.0
     ratio: TrigonometricRatio | None = None
 
     def weight(self, frequencies: NDArray) -> NDArray:
-        """``a h(ω)`` at the rows of `frequencies`; real where it is real for every ω."""
+        """Return ``a h(ω)`` at the rows of `frequencies`; a real array if `is_real`."""
         values: NDArray = np.full(len(frequencies), self.mass)
         if self.ratio is not None:
             values = values * self.ratio(frequencies)
@@ -96,22 +113,22 @@ class Part(ByValue):
 
     @property
     def total_mass(self) -> float:
-        """``|a| E|h|``, by one-dimensional quadrature where |h| is not constant."""
+        """Mass ``|a| E|h|``, by one-dimensional quadrature if |h| is not constant."""
         if self.ratio is None:
             return abs(self.mass)
         if len(self.ratio.terms) == 1:
             return abs(self.mass * self.ratio.terms[0][1])
         profile = self.ratio.profile
-        return abs(self.mass) * self._mean(lambda s: np.abs(profile(s)))
+        return abs(self.mass) * self.mean(lambda s: np.abs(profile(s)))
 
-    def _mean(self, g: Callable[[NDArray], NDArray]) -> float:
-        """``E g(v·ω)`` for a 2π-periodic g."""
+    def mean(self, g: Callable[[NDArray], NDArray]) -> float:
+        """Return ``E g(v·ω)`` for a 2π-periodic function g."""
         if not isinstance(self.law, Normal) or self.ratio is None:
-            raise TypeError("Only a normal law has a mass along a direction in closed form.")
+            raise TypeError("A mean along a direction exists in closed form for a normal law only.")
         return periodic_mean(g, float(np.linalg.norm(self.ratio.direction)) * self.law.scale)
 
     def kernel(self, differences: NDArray) -> NDArray:
-        """``E a h(ω) exp(i ω·Δ)``, whose real part is this part's share of k(Δ)."""
+        """Return ``E a h(ω) exp(i ω·Δ)``; its real part is what the part adds to k(Δ)."""
         if self.ratio is None:
             return self.mass * self.law.characteristic(differences)
         v = self.ratio.direction
@@ -126,7 +143,7 @@ class Part(ByValue):
         return replace(self, mass=np.conj(self.mass), ratio=ratio)
 
     def even(self, sign: float) -> Part | None:
-        """``(μ + sign · μ̄)/2``: the symmetric (+1) or skew (−1) half, None if it is zero."""
+        """Return ``(μ + sign · μ̄)/2``, the symmetric (+1) or skew (−1) half; None if zero."""
         if self.ratio is None:
             half = (self.mass + sign * np.conj(self.mass)) / 2
             return replace(self, mass=half.real if sign > 0 else half) if half else None
@@ -135,48 +152,38 @@ class Part(ByValue):
         return Part(self.law, 1.0, ratio) if ratio.terms else None
 
     def convolve(self, other: Part) -> Part:
-        """The part of the product of two symmetric kernels."""
+        """Return the part of the product of two symmetric kernels."""
         if not (self.is_real and other.is_real and self.ratio is None and other.ratio is None):
             raise ValueError(
-                "The spectral measure of a product with an asymmetric kernel is not available: "
-                "use a Nyström approximation (krein.Nystrom) for this kernel."
+                "The product with a kernel that is not symmetric has no known spectral measure: "
+                "use krein.Nystrom for this kernel."
             )
         return Part(Convolution(self.law, other.law), self.mass * other.mass)
 
-    def jordan(self) -> list[Part]:
-        """The papers' split into ``μ_R⁺, μ_R⁻, 2 μ_I⁺`` (asymmetric paper, eq. 2 and 7)."""
-        if self.ratio is None:
-            return [self]
-        law, ratio = self.law, self.ratio
-        scaled = ratio.scaled(self.mass)
-        pieces: list[tuple[complex, Tilt]] = [
-            (1.0, Tilt(scaled, 1.0)),
-            (-1.0, Tilt(scaled, -1.0)),
-            (2j, Tilt(scaled, -1j)),
-        ]
-        parts = []
-        for factor, tilt in pieces:
-            mass = self._mean(tilt)
-            if abs(factor) * mass > NULL_PART * self.total_mass:
-                tilted = TiltedNormal(law.dim, law.scale, ratio.direction, tilt)  # type: ignore[attr-defined]  # _mean has just checked that the law is normal
-                parts.append(Part(tilted, factor * mass))
-        return parts
-
 
 class Measure(ByValue):
-    """A finite complex measure on R^d, a sum of parts.
+    """A finite complex measure on R^d: a sum of parts.
 
     Parameters
     ----------
     parts : iterable of Part
-        At least one, all in the same dimension.
+        At least one part; all parts have the same dimension.
     diameter : float, default=inf
-        The measure stands for its kernel on differences of at most this norm.
+        The measure represents its kernel on differences of at most this norm.
     bias : float, default=0
-        Largest deviation from the kernel on those differences.
+        Largest deviation of the measure from its kernel on these differences.
+
+    Examples
+    --------
+    >>> from krein.measures import Measure, Normal, Part
+    >>> measure = Measure([Part(Normal(3, 1.0), 1.0), Part(Normal(3, 0.1), -0.5)])
+    >>> measure
+    <signed measure on R^3, 2 parts, total mass 1.5>
+    >>> len(measure.atoms(16, "orthogonal", 0))
+    16
     """
 
-    __array_ufunc__ = None  # NumPy scalars and arrays leave the arithmetic to this class
+    __array_ufunc__ = None  # so that NumPy scalars leave the arithmetic to this class
 
     def __init__(self, parts: Iterable[Part], diameter: float = np.inf, bias: float = 0.0):
         self.parts = list(parts)
@@ -200,20 +207,20 @@ class Measure(ByValue):
 
     @property
     def total_mass(self) -> float:
-        """Sum of the parts' masses: the mass that is sampled.
+        """Sum of the masses of the parts.
 
-        It is the total variation of the measure when parts do not overlap, and never less.
+        The sum is at least the total variation of the measure, and equal to it if no parts overlap.
         """
         return float(sum(part.total_mass for part in self.parts))
 
     @property
     def is_real(self) -> bool:
-        """Whether the kernel is symmetric."""
+        """True if the kernel is symmetric."""
         return all(part.is_real for part in self.parts)
 
     @property
     def is_positive(self) -> bool:
-        """Whether every part is positive, which proves that the kernel is positive definite."""
+        """True if every part is positive. The kernel is then positive definite."""
         return self.is_real and all(
             part.ratio is None and np.real(part.mass) >= 0 for part in self.parts
         )
@@ -242,17 +249,17 @@ class Measure(ByValue):
         return self + (-other)
 
     def conj(self) -> Measure:
-        """The measure of the transposed kernel k(−Δ)."""
+        """Return the measure of the transposed kernel k(−Δ)."""
         return Measure([part.conj() for part in self.parts], self.diameter, self.bias)
 
     def even(self, sign: float) -> Measure:
-        """The measure of the symmetric (sign +1) or skew (−1) part of the kernel."""
+        """Return the measure of the symmetric (sign +1) or skew (−1) part of the kernel."""
         halves = [part.even(sign) for part in self.parts]
         kept = [part for part in halves if part is not None]
         return Measure(kept or [Part(Sphere(self.dim, 0.0), 0.0)], self.diameter, self.bias)
 
     def convolve(self, other: Measure) -> Measure:
-        """The measure of the product of two symmetric kernels."""
+        """Return the measure of the product of two symmetric kernels."""
         if self.dim != other.dim:
             raise ValueError(
                 f"Measures must have the same dimension to be convolved, got {self.dim} and "
@@ -264,12 +271,12 @@ class Measure(ByValue):
         return Measure(parts, min(self.diameter, other.diameter), bias)
 
     def jordan(self) -> Measure:
-        """The papers' decomposition by sign; more mass than the polar form."""
-        parts = [piece for part in self.parts for piece in part.jordan()]
+        """Return the decomposition by sign of the papers, which has more mass."""
+        parts = [piece for part in self.parts for piece in jordan_parts(part)]
         return Measure(parts, self.diameter, self.bias)
 
     def kernel(self, differences: NDArray) -> NDArray[np.floating]:
-        """``k(Δ) = Re ∫ exp(i ω·Δ) μ(dω)`` at differences of shape (..., dim)."""
+        """Return ``k(Δ) = Re ∫ exp(i ω·Δ) μ(dω)`` at differences Δ of shape (..., dim)."""
         return np.sum([np.real(part.kernel(differences)) for part in self.parts], axis=0)
 
     def atoms(
@@ -289,49 +296,45 @@ class Measure(ByValue):
         n : int
             Number of frequencies.
         sampler : str or Sampler, default="orthogonal"
-            One of `krein.samplers.SAMPLERS` or an instance.
+            A name in `krein.samplers.SAMPLERS`, or a sampler.
         rng : Generator or int, default=None
             Source of randomness.
         decomposition : {"polar", "jordan"}, default="polar"
-            Polar draws from |μ| and carries the phase in the weight; Jordan is the papers'.
+            "polar" draws from |μ| and puts the phase into the weight. "jordan" splits μ by sign, as
+            in the papers.
         allocation : {"neyman", "equal"}, default="neyman"
-            How the parts share the frequencies.
+            How the parts share the frequencies: by variance, or equally as in the papers.
         X : ndarray of shape (n_rows, dim), default=None
-            Data on which variances (and leverage scores) are estimated.
+            Data on which variances and leverage scores are estimated.
+
+        Returns
+        -------
+        Atoms
         """
         if not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n must be a whole number of atoms, at least one, got {n!r}.")
+            raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
         if not np.isfinite(self.total_mass):
             raise InfiniteMassError(
-                f"The measure has the mass {self.total_mass}, beyond what floating point holds, so "
-                "no features can be drawn from it: use a narrower kernel or krein.Nystrom."
+                f"The measure has the mass {self.total_mass}, so no features can be drawn from it: "
+                "use a narrower kernel or krein.Nystrom."
             )
         check_choice(self, "decomposition", decomposition, ("polar", "jordan"))
         check_choice(self, "allocation", allocation, ("neyman", "equal"))
         source = self.jordan() if decomposition == "jordan" else self
         generator = np.random.default_rng(rng)
-        return as_sampler(sampler).draw(source, n, generator, X, allocation)
-
-    def shares(
-        self, n: int, sampler: Any, rng: np.random.Generator, X: NDArray | None, allocation: str
-    ) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
-        """Frequencies per part and the factor ``1/n_i`` for the part's weights."""
-        from .allocation import allocate, scores
-
-        if allocation == "equal":
-            return allocate(np.ones(len(self.parts)), n, 1, rng)
-        return allocate(scores(self, sampler, rng, X), n, self.dim, rng)
+        return draw(source.parts, as_sampler(sampler), int(n), generator, X, allocation)
 
 
 def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
-    """``E g(s)`` for s ~ N(0, τ²) and a 2π-periodic g with kinks at multiples of π/2 only.
+    """Return ``E g(s)`` for s ~ N(0, τ²) and a 2π-periodic g with kinks at multiples of π/2.
 
-    Gauss-Legendre between the kinks, to machine precision; beyond τ = 40 the phase is uniform.
-    (Gauss-Hermite reaches only 7e-3 at d = 1, where the kinks of the Jordan parts fall inside.)
+    Gauss-Legendre quadrature between the kinks reaches machine precision. For τ > 40 the phase is
+    uniform. Gauss-Hermite quadrature would reach only 7e-3 at d = 1, because of the kinks of the
+    Jordan parts.
     """
     nodes, weights = np.polynomial.legendre.leggauss(24)
     cell = np.pi / 2
-    # Panels halve towards the kinks: |1 − iA sin s| is smooth there, but only on the scale 1/A.
+    # Panels halve towards the kinks, because |1 − iA sin s| varies there on the scale 1/A.
     halves = cell * 0.5 ** np.arange(1, 16)
     panels = np.unique(np.concatenate([[0.0], halves, cell - halves]))
     if tau > 40:
@@ -340,7 +343,7 @@ def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
         reach = 9.5 * tau
         n_cells = int(np.ceil(reach / cell))
         edges = (np.arange(-n_cells, n_cells)[:, None] * cell + panels).ravel()
-        # And a small τ puts all the mass inside one cell.
+        # With a small τ all the mass lies inside one cell, which needs panels of its own.
         edges = np.unique(np.concatenate([edges, np.linspace(-reach, reach, 41)]))
         edges = edges[np.abs(edges) <= reach]
     left, width = edges[:-1], np.diff(edges)

@@ -1,9 +1,8 @@
 """The linear programme of least mass.
 
-Both harmonic analyses of the library, waves ``Ω_d(w z)`` on R^d and Legendre polynomials
-``P_ℓ(u)`` on the sphere, look for the lightest signed combination of basis functions that is
-within ε of the kernel where the data are: ``min Σ_j c_j |a_j|`` subject to
-``|Σ_j a_j B_j(x_i) − k(x_i)| ≤ ε``.
+The basis functions are the waves ``Ω_d(w z)`` on R^d or the Legendre polynomials ``P_ℓ(u)`` on the
+sphere. The programme finds the signed combination of least mass that is within ε of the kernel
+where the data are: ``min Σ_j c_j |a_j|`` subject to ``|Σ_j a_j B_j(x_i) − k(x_i)| ≤ ε``.
 """
 
 from __future__ import annotations
@@ -15,17 +14,20 @@ from numpy.typing import NDArray
 
 from .errors import InfiniteMassError
 
-# ε relative to the largest kernel value. Smaller ε buys bias nobody sees with variance
-# everybody sees, so the sweep stops at 1e-4.
-SETTLED = 4  # steps of the sweep that show whether the mass settles
+# Number of steps of the sweep after which the mass must have settled.
+SETTLED = 4
+# Accuracies ε, relative to the largest kernel value. A smaller ε would lower a bias that is already
+# negligible and raise the variance, so the sweep stops at 1e-4.
 EPSILONS = (0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001)
 
 
 def least_mass(
     basis: NDArray, target: NDArray, epsilon: float, costs: NDArray
 ) -> NDArray[np.floating] | None:
-    """Coefficients of least cost within ε of the target, or None where there are none."""
-    from scipy.optimize import linprog  # lazily: it is slow to import and often not needed
+    """Return the coefficients of least cost within ε of the target, or None if none exist."""
+    from scipy.optimize import (
+        linprog,  # imported here because it is slow to import and often not needed
+    )
 
     both = np.concatenate([basis, -basis], axis=1)
     result = linprog(
@@ -41,11 +43,12 @@ def least_mass(
 
 
 def polish(basis: NDArray, target: NDArray, coefficients: NDArray) -> NDArray[np.floating]:
-    """Least squares on the support of a solution of the programme.
+    """Refit the non-zero coefficients of the programme by least squares.
 
-    A linear programme spends all of its ε to save mass, so its solution sits at distance ε even
-    where the same waves could be exact. Kept only if it is closer everywhere and the mass hardly
-    grows: waves that are nearly the same could cancel each other.
+    The programme uses all of ε to save mass, so its solution deviates by ε even if the same basis
+    functions could be exact. The refitted coefficients are returned only if the largest deviation
+    does not grow and the mass grows by at most 5 %: nearly equal basis functions could otherwise
+    get large masses that cancel.
     """
     mass = np.abs(coefficients).sum()
     support = np.flatnonzero(np.abs(coefficients) > 1e-9 * mass)
@@ -56,16 +59,24 @@ def polish(basis: NDArray, target: NDArray, coefficients: NDArray) -> NDArray[np
 
 
 def sweep(
-    basis: NDArray,
-    target: NDArray,
-    costs: NDArray,
-    spread: Callable[[NDArray], float],
-    cause: str,
+    basis: NDArray, target: NDArray, costs: NDArray, spread: Callable[[NDArray], float], cause: str
 ) -> NDArray[np.floating]:
-    """Solve the programme over a sweep of ε and keep the least predicted error.
+    """Solve the programme for a sequence of ε and return the solution of least predicted error.
 
-    The prediction is ``√(bias² + spread(a)²)`` with `spread` the standard error of the features
-    that the coefficients lead to.
+    The predicted error is ``√(bias² + spread(a)²)``.
+
+    Parameters
+    ----------
+    basis : ndarray of shape (n_points, n_basis)
+        Basis functions on a grid.
+    target : ndarray of shape (n_points,)
+        The kernel on the grid.
+    costs : ndarray of shape (n_basis,)
+        Cost of a unit mass of each basis function.
+    spread : callable
+        Returns the standard error of the features for given coefficients.
+    cause : str
+        Why the mass could be infinite, for the error message.
 
     Returns
     -------
@@ -74,16 +85,17 @@ def sweep(
     Raises
     ------
     InfiniteMassError
-        If the best prediction exceeds half of the kernel's size, or a tenth where the mass more
-        than doubles each time ε halves: on a grid an infinite mass shows as one that never settles.
+        If the least predicted error exceeds half of the largest kernel value, or a tenth of it if
+        the mass more than doubles each time ε halves. On a grid the mass is never infinite; a mass
+        that never settles is the sign of an infinite one.
     """
     size = float(np.abs(target).max())
     if size == 0:
         return np.zeros(basis.shape[1])
     if not np.isfinite(size):
         raise InfiniteMassError(
-            f"The kernel is not finite where the data are, so it has no measure: {cause} Use data "
-            "of a smaller range or another kernel."
+            f"The kernel is not finite on the range of the data, so it has no measure: {cause} Use "
+            "data of a smaller range or another kernel."
         )
     best: tuple[float, NDArray] | None = None
     masses = []
@@ -101,15 +113,14 @@ def sweep(
             break
     if best is None or best[0] > (0.1 if _never_settles(masses) else 0.5):
         raise InfiniteMassError(
-            f"No measure of finite mass represents this kernel where the data are: {cause} "
-            "Use a Nyström approximation (krein.Nystrom), which needs no measure, or data of a "
-            "smaller range."
+            f"No measure of finite mass represents this kernel on the range of the data: {cause} "
+            "Use krein.Nystrom, which needs no measure, or data of a smaller range."
         )
     return best[1] * size
 
 
 def _never_settles(masses: list[float]) -> bool:
-    """Whether the mass more than doubles each time ε halves, over the whole sweep."""
+    """Return True if the mass more than doubles each time ε halves."""
     if len(masses) < 3:
         return False
     halvings = np.log2(np.array(EPSILONS[: len(masses) - 1]) / np.array(EPSILONS[1 : len(masses)]))
@@ -118,5 +129,5 @@ def _never_settles(masses: list[float]) -> bool:
 
 
 def chebyshev_grid(low: float, high: float, n: int) -> NDArray[np.floating]:
-    """n points on [low, high], dense at both ends, ends included."""
+    """Return n points on [low, high] that include both ends and are denser there."""
     return low + (high - low) * (1 - np.cos(np.pi * np.arange(n) / (n - 1))) / 2

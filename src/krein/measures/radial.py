@@ -1,8 +1,9 @@
-"""Measures of radial kernels that have no friendly closed form.
+"""Measures of radial kernels without a closed form.
 
-Any radial kernel on the ball of differences ``‖Δ‖ ≤ R`` is sought as ``k(z) ≈ Σ_j a_j Ω_d(w_j z)``:
-radii w_j with signed masses a_j, directions uniform. The kernel only has to be right where the
-data are; beyond R its extension is free, and the lightest one is a linear programme.
+A radial kernel on differences ``‖Δ‖ ≤ R`` is approximated as ``k(z) ≈ Σ_j a_j Ω_d(w_j z)`` with
+radii w_j, signed masses a_j and uniform directions. The approximation must be accurate only where
+the data are. Beyond R the extension is free, and a linear programme finds the extension of least
+mass.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InfiniteMassError
-from .laws import Sphere, TabulatedRadial, sphere_wave
+from .laws import Sphere
 from .measure import Measure, Part
 from .programme import chebyshev_grid, sweep
+from .special import sphere_wave
 
 Profile = Callable[[NDArray], NDArray]
 
@@ -24,10 +26,11 @@ N_GRID = 200
 
 
 def block_variance(dim: int, t: NDArray) -> NDArray[np.floating]:
-    """Variance per frequency of cos(ω·Δ) in orthogonal blocks, ‖ω‖‖Δ‖ = t.
+    """Return the variance per frequency of cos(ω·Δ) in orthogonal blocks, ‖ω‖‖Δ‖ = t.
 
-    ``(1 + Ω(2t))/2 − Ω(t)²`` for one frequency; two orthogonal ones of the same radius have the
-    covariance ``Ω(√2 t) − Ω(t)²``, because their sum and difference have radius √2.
+    The variance of one frequency is ``(1 + Ω(2t))/2 − Ω(t)²``. Two orthogonal frequencies of the
+    same radius have the covariance ``Ω(√2 t) − Ω(t)²``, because their sum and their difference have
+    √2 times the radius.
     """
     wave = sphere_wave(dim, t)
     single = (1 + sphere_wave(dim, 2 * t)) / 2 - wave**2
@@ -38,7 +41,7 @@ def block_variance(dim: int, t: NDArray) -> NDArray[np.floating]:
 def domain_measure(
     profile: Profile, dim: int, diameter: float, n_atoms: int, cause: str
 ) -> Measure:
-    """The lightest measure whose kernel is `profile` on [0, diameter], for about `n_atoms` atoms.
+    """Return the measure of least mass whose kernel is `profile` on [0, diameter].
 
     Parameters
     ----------
@@ -49,34 +52,34 @@ def domain_measure(
     diameter : float
         Largest difference that matters: the data's diameter.
     n_atoms : int
-        Frequencies that will be drawn; ε is chosen to balance their variance.
+        Number of frequencies that will be drawn; it determines which accuracy ε pays off.
     cause : str
-        Why the mass could be infinite, for the message.
+        Why the mass could be infinite, for the error message.
     """
     z = chebyshev_grid(0.0, diameter, N_GRID)
     target = np.asarray(profile(z), dtype=float)
     if not np.all(np.isfinite(target)):
         raise InfiniteMassError(
-            f"The kernel is not finite on [0, {diameter:.4g}], the range of the data's "
-            "differences: use data of a smaller range or another kernel."
+            f"The kernel is not finite on [0, {diameter:.4g}], the range of the distances "
+            "between rows: use data of a smaller range or another kernel."
         )
-    # Ω_d(w z) varies on the scale w z ~ √d; from a twelfth of that to the waves that resolve a
-    # kink at z = 0.
+    # Ω_d(w z) varies on the scale w z ~ √d. The radii range from a twelfth of this scale to waves
+    # that resolve a kink at z = 0.
     scale = np.sqrt(dim) / diameter
     radii = np.concatenate([[0.0], np.geomspace(0.08, 80.0, N_RADII) * scale])
-    # The floor makes mass cost something even where waves hardly vary: masses of 1e4 that cancel
-    # would be exact on paper and noise in single precision.
+    # The floor gives mass a cost even if the waves hardly vary. Otherwise masses of 1e4 could
+    # cancel, which is exact in theory and noise in single precision.
     deviations = np.sqrt(block_variance(dim, np.outer(radii, z)).mean(axis=1))
     deviations = np.maximum(deviations, 0.01)
 
     def spread(masses: NDArray) -> float:
-        # Neyman's allocation has the standard error Σ|a_j| s_j / √N.
+        # The standard error of Neyman's allocation is Σ|a_j| s_j / √N.
         return float(np.abs(masses) @ deviations / np.sqrt(n_atoms))
 
     basis = sphere_wave(dim, np.outer(z, radii))
     masses = sweep(basis, target, np.ones(len(radii)), spread, cause)
     chosen = _merge_neighbours(radii, masses) or [(0.0, 0.0)]
-    # The bias is measured, between the points of the programme too.
+    # The bias is measured on a finer grid than that of the programme.
     fine = chebyshev_grid(0.0, diameter, 7 * N_GRID)
     waves = sphere_wave(dim, np.outer(fine, [w for w, _ in chosen]))
     bias = float(np.abs(waves @ [a for _, a in chosen] - profile(fine)).max())
@@ -84,7 +87,7 @@ def domain_measure(
 
 
 def _merge_neighbours(radii: NDArray, masses: NDArray) -> list[tuple[float, float]]:
-    """Join neighbouring grid radii of one sign: a linear programme splits a radius in two."""
+    """Merge neighbouring radii with masses of one sign: the programme splits a radius in two."""
     merged: list[tuple[float, float]] = []
     previous = -2
     for j in np.flatnonzero(np.abs(masses) > 1e-9 * np.abs(masses).sum()):
@@ -95,59 +98,3 @@ def _merge_neighbours(radii: NDArray, masses: NDArray) -> list[tuple[float, floa
         merged.append((w, a))
         previous = int(j)
     return merged
-
-
-def zero_extension(profile: Profile, dim: int, support: float, jacobian: bool) -> Measure:
-    """The papers' measure: the kernel set to 0 beyond `support`. A labelled baseline.
-
-    Parameters
-    ----------
-    profile : callable
-        The kernel as a function of z, used on [0, support].
-    dim : int
-        Dimension of the data.
-    support : float
-        Where the kernel is cut (2 on the unit sphere).
-    jacobian : bool
-        True: the correct radial density ``μ(r) r^(d−1)``, refused where its mass is infinite.
-        False: radii drawn from |μ(r)| on [0, 10] as in the signed-measure paper, rescaled so
-        that ``‖μ₊‖ − ‖μ₋‖ = k(0)``; it converges to another kernel.
-    """
-    nodes, weights = np.polynomial.legendre.leggauss(400)
-    z = support * (nodes + 1) / 2
-    # Eq. 4.1's transform up to the factor that the checks below restore: ∫ k(z) z^(d−1) Ω(rz) dz.
-    moment = profile(z) * (z / support) ** (dim - 1) * weights * support / 2
-
-    def transform(r: NDArray) -> NDArray[np.floating]:
-        return sphere_wave(dim, np.outer(r, z)) @ moment
-
-    at_zero = float(np.asarray(profile(np.zeros(1)))[0])
-    if not jacobian:
-        r = np.linspace(0, 10.0, 2001)
-        density = transform(r)
-        factor = at_zero / float(np.trapezoid(density, r))
-        return _signed_parts(dim, r, density * factor, support)
-    # 400 nodes resolve waves up to 400 cycles over the support; the mass must settle before.
-    r = np.linspace(0, 600 / support, 12_001)
-    density = transform(r) * (r / r[-1]) ** (dim - 1)
-    cumulated = np.cumsum(np.abs(density))
-    late = (cumulated[-1] - cumulated[len(r) // 2]) / cumulated[-1]
-    if late > 0.02:
-        raise InfiniteMassError(
-            f"Extended by zero beyond {support:.4g} the kernel's measure has infinite mass in "
-            f"dimension {dim}: its density does not decay faster than the sphere grows (for the "
-            "spherical polynomial it is finite only for a = 2 and degree > (dim − 1)/2). Use "
-            "extension='domain', or jacobian=False to reproduce the paper's figures."
-        )
-    return _signed_parts(dim, r, density * at_zero / float(np.trapezoid(density, r)), support)
-
-
-def _signed_parts(dim: int, r: NDArray, density: NDArray, diameter: float) -> Measure:
-    """Positive and negative part of a signed radial density."""
-    parts = []
-    for sign in (1.0, -1.0):
-        side = np.maximum(sign * density, 0)
-        if side.any():
-            law = TabulatedRadial(dim, r, side)
-            parts.append(Part(law, sign * law.mass))
-    return Measure(parts, diameter)

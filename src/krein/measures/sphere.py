@@ -1,7 +1,8 @@
 """Measures on the sphere: the rotation-invariant twin of the measures on R^d.
 
-A dot-product kernel on unit rows is ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)`` with the Legendre
-polynomials of the dimension, ``P_ℓ(1) = 1``; signs are allowed and the mass is ``Σ|λ_ℓ|``.
+A kernel of ⟨x, y⟩ on unit rows is ``k(⟨x, y⟩) = Σ_ℓ λ_ℓ P_ℓ(⟨x, y⟩)`` with the Legendre
+polynomials of the dimension, ``P_ℓ(1) = 1``. The coefficients λ_ℓ may be negative. The mass is
+``Σ|λ_ℓ|``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from scipy.special import comb, roots_gegenbauer
 
 from .._validation import ByValue
 from ..atoms import ZonalAtoms
+from ..published.allocation import equal_scores
 from ..samplers import PointSampler, Sampler, as_sampler
 from .allocation import allocate
 from .laws import N_TABLE
@@ -21,14 +23,27 @@ from .programme import chebyshev_grid, sweep
 
 MAX_DEGREE = 40
 N_GRID = 200
-# Degrees 0 and 1 are features that need no sampling: the constant and x itself.
+# Degrees 0 and 1 need no sampling: their features are a constant and x itself.
 EXACT_DEGREES = 2
 
 
 def legendre(dim: int, max_degree: int, t: NDArray) -> NDArray[np.floating]:
-    """``P_0(t), …, P_L(t)`` of dimension `dim`, shape (L + 1, *t.shape), by the recurrence.
+    """Return the Legendre polynomials ``P_0(t), …, P_L(t)`` of a dimension.
 
-    ``(ℓ + d − 2) P_(ℓ+1) = (2ℓ + d − 2) t P_ℓ − ℓ P_(ℓ−1)``
+    The recurrence is ``(ℓ + d − 2) P_(ℓ+1) = (2ℓ + d − 2) t P_ℓ − ℓ P_(ℓ−1)``.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    max_degree : int
+        The largest degree L.
+    t : ndarray
+        Arguments in [−1, 1].
+
+    Returns
+    -------
+    ndarray of shape (max_degree + 1, *t.shape)
     """
     t = np.asarray(t)
     t = t if np.issubdtype(t.dtype, np.floating) else t.astype(float)
@@ -42,7 +57,7 @@ def legendre(dim: int, max_degree: int, t: NDArray) -> NDArray[np.floating]:
 
 
 def zonal(dim: int, degree: int, t: NDArray) -> NDArray[np.floating]:
-    """``P_ℓ(t)`` of one degree ℓ by the same recurrence, holding two degrees at a time."""
+    """Return ``P_ℓ(t)`` of one degree ℓ by the recurrence of `legendre`, in less memory."""
     before, value = np.ones_like(t), t
     if degree == 0:
         return before
@@ -52,35 +67,38 @@ def zonal(dim: int, degree: int, t: NDArray) -> NDArray[np.floating]:
 
 
 def harmonics(dim: int, degree: int) -> float:
-    """``N(d, ℓ) = C(d−1+ℓ, ℓ) − C(d−3+ℓ, ℓ−2)``: spherical harmonics of a degree."""
+    """Return the number of spherical harmonics ``N(d, ℓ) = C(d−1+ℓ, ℓ) − C(d−3+ℓ, ℓ−2)``."""
     if degree < 2:
         return float(dim if degree else 1)
     return float(comb(dim - 1 + degree, degree) - comb(dim - 3 + degree, degree - 2))
 
 
 def direction_deviations(dim: int, max_degree: int, u: NDArray) -> NDArray[np.floating]:
-    """Root mean variance of ``N(d, ℓ) P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩)`` over w, for each degree.
+    """Return the standard deviation of ``N(d, ℓ) P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩)`` over w, by degree.
 
-    Squares linearise, ``P_ℓ² = Σ_k g_ℓk P_k``, so the second moment at ⟨x, y⟩ = u is
-    ``N(d, ℓ)² Σ_k g_ℓk² P_k(u) / N(d, k)``. It grows steeply with the degree: on rows within a
-    cone a few directions dominate, which is why high degrees are noisy features.
+    With ``P_ℓ² = Σ_k g_ℓk P_k`` the second moment at ⟨x, y⟩ = u is
+    ``N(d, ℓ)² Σ_k g_ℓk² P_k(u) / N(d, k)``. The second moment grows steeply with the degree: on
+    rows within a cone a few directions dominate, so features of high degree are noisy.
 
     Parameters
     ----------
     dim : int
+        Dimension of the rows.
     max_degree : int
+        Largest degree.
     u : ndarray
-        The products over which the variance is averaged.
+        Products ⟨x, y⟩ over which the variance is averaged.
 
     Returns
     -------
     ndarray of shape (max_degree + 1,)
+        One standard deviation per degree.
     """
     counts = np.array([harmonics(dim, k) for k in range(2 * max_degree + 1)])
     nodes, weights = roots_gegenbauer(2 * max_degree + 1, dim / 2 - 1)
     at_nodes = legendre(dim, 2 * max_degree, nodes)
     squares = at_nodes[: max_degree + 1] ** 2
-    # N_k g² / N_k² with g_k = N_k ∫ P_ℓ² P_k: one factor of N_k cancels.
+    # g_k = N_k ∫ P_ℓ² P_k, so in g_k² / N_k one factor N_k cancels.
     overlaps = (squares * (weights / weights.sum())) @ at_nodes.T
     at_u = legendre(dim, 2 * max_degree, u)
     seconds = counts[: max_degree + 1, None] ** 2 * ((overlaps**2 * counts) @ at_u)
@@ -88,13 +106,13 @@ def direction_deviations(dim: int, max_degree: int, u: NDArray) -> NDArray[np.fl
 
 
 class Aim:
-    """Directions drawn towards the data, so that rows within a cone do not drown in noise.
+    """Directions drawn towards the data, which lowers the noise on rows within a cone.
 
-    Uniform directions estimate ``P_ℓ(⟨x, y⟩) = N E P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩)`` badly for rows that
-    all lie near one direction c: the few w near ±c carry everything. With t = ⟨c, w⟩ of marginal
-    law p, directions are drawn from ``p(t) (1 + N P_ℓ(t)²)/2`` instead and weighted by the inverse
-    ratio, at most 2: unbiased for all rows, and for rows at c without variance in its second half.
-    t is stratified as well; given t, w is uniform.
+    If all rows lie near one direction c, the few directions w near ±c dominate the estimate
+    ``P_ℓ(⟨x, y⟩) = N E P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩)``, and uniform directions are noisy. Let p be the
+    law of t = ⟨c, w⟩ for uniform w. Directions are drawn with t from ``p(t) (1 + N P_ℓ(t)²)/2`` and
+    weighted by the inverse density ratio, which is at most 2. The estimate is unbiased for all
+    rows. The values of t are stratified; given t, w is uniform.
 
     Parameters
     ----------
@@ -120,10 +138,10 @@ class Aim:
     def directions(
         self, points: NDArray, rng: np.random.Generator
     ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-        """Turn canonical points into directions and their weights relative to the uniform law."""
+        """Map canonical points to directions; also return their weights against uniform ones."""
         along = points @ self.center
         across = points - np.outer(along, self.center)
-        # The rank of t among exchangeable points is uniform and independent of what is across.
+        # The rank of t among exchangeable points is uniform and independent of `across`.
         ranks = np.argsort(np.argsort(-along / np.linalg.norm(points, axis=1)))
         strata = (ranks + rng.random(len(points))) / len(points)
         angles = np.interp(strata, self._cdf, self._angles)
@@ -142,9 +160,19 @@ class GegenbauerMeasure(ByValue):
     coefficients : ndarray of shape (max_degree + 1,)
         The masses λ_ℓ.
     lowest : float, default=-1
-        The measure stands for its kernel on products ⟨x, y⟩ of at least this.
+        The measure represents its kernel on products ⟨x, y⟩ of at least this.
     bias : float, default=0
-        Largest deviation from the kernel there.
+        Largest deviation of the measure from its kernel on these products.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.measures import GegenbauerMeasure
+    >>> measure = GegenbauerMeasure(3, np.array([0.5, 1.0, -0.25]))
+    >>> measure
+    <signed measure on S^2, degrees up to 2, total mass 1.75>
+    >>> float(measure.kernel(np.array(1.0)))
+    1.25
     """
 
     def __init__(self, dim: int, coefficients: NDArray, lowest: float = -1.0, bias: float = 0.0):
@@ -161,7 +189,7 @@ class GegenbauerMeasure(ByValue):
 
     @property
     def total_mass(self) -> float:
-        """``Σ|λ_ℓ|``."""
+        """Total mass ``Σ|λ_ℓ|``."""
         return float(np.abs(self.coefficients).sum())
 
     @property
@@ -170,7 +198,7 @@ class GegenbauerMeasure(ByValue):
 
     @property
     def is_positive(self) -> bool:
-        """Whether no λ_ℓ is negative, which proves the kernel positive definite (Schoenberg)."""
+        """True if no λ_ℓ is negative. The kernel is then positive definite (Schoenberg)."""
         return bool(np.all(self.coefficients >= 0))
 
     def __add__(self, other: GegenbauerMeasure) -> GegenbauerMeasure:
@@ -178,7 +206,7 @@ class GegenbauerMeasure(ByValue):
             return NotImplemented
         if self.dim != other.dim:
             raise ValueError(
-                f"Measures to be added must have the same dimension, got {self.dim}, {other.dim}."
+                f"Measures must have the same dimension, got {self.dim} and {other.dim}."
             )
         size = max(len(self.coefficients), len(other.coefficients))
         total = np.zeros(size)
@@ -199,12 +227,12 @@ class GegenbauerMeasure(ByValue):
         return self + other * -1.0
 
     def kernel(self, u: NDArray) -> NDArray[np.floating]:
-        """``Σ_ℓ λ_ℓ P_ℓ(u)``."""
+        """Return ``Σ_ℓ λ_ℓ P_ℓ(u)``."""
         values = legendre(self.dim, len(self.coefficients) - 1, np.asarray(u, dtype=float))
         return np.tensordot(self.coefficients, values, axes=1)
 
     def degrees(self, lowest: int = 0) -> NDArray[np.intp]:
-        """Degrees with mass, from `lowest` on."""
+        """Return the degrees from `lowest` on that have mass."""
         return np.flatnonzero(self.coefficients)[np.flatnonzero(self.coefficients) >= lowest]
 
     def atoms(
@@ -219,21 +247,40 @@ class GegenbauerMeasure(ByValue):
     ) -> ZonalAtoms:
         """Draw n directions with degrees; the weights are ``λ_ℓ N(d, ℓ) / n_ℓ``.
 
-        Unbiased because ``E P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩) = P_ℓ(⟨x, y⟩) / N(d, ℓ)`` for w uniform on
-        the sphere.
+        The estimate is unbiased, because ``E P_ℓ(⟨x, w⟩) P_ℓ(⟨w, y⟩) = P_ℓ(⟨x, y⟩) / N(d, ℓ)`` for
+        w uniform on the sphere.
+
+        Parameters
+        ----------
+        n : int
+            Number of directions.
+        sampler : {"iid", "orthogonal", "qmc"} or PointSampler, default="orthogonal"
+            How directions are drawn.
+        rng : Generator or int, default=None
+            Source of randomness.
+        allocation : {"neyman", "equal"}, default="neyman"
+            How the degrees share the directions: in proportion to |λ_ℓ|, or equally.
+        X : ndarray of shape (n_rows, dim), default=None
+            Rows towards which the directions are drawn; None draws uniform directions.
+        lowest_degree : int, default=0
+            Degrees below this are not drawn.
+
+        Returns
+        -------
+        ZonalAtoms
         """
         points = as_sampler(sampler)
         if not isinstance(points, PointSampler):
             raise ValueError(
-                f"RandomGegenbauer draws directions only, which {type(points).__name__} does not "
-                "do: use sampler='orthogonal', 'qmc' or 'iid'."
+                f"RandomGegenbauer needs a sampler of points, got {type(points).__name__}: use "
+                "sampler='orthogonal', 'qmc' or 'iid'."
             )
         generator = np.random.default_rng(rng)
         degrees = self.degrees(lowest_degree)
         if not len(degrees) or not n:
             return ZonalAtoms(np.empty((0, self.dim)), np.empty(0), np.empty(0, dtype=np.intp))
         equal = allocation == "equal"
-        scores = np.ones(len(degrees)) if equal else np.abs(self.coefficients[degrees])
+        scores = equal_scores(len(degrees)) if equal else np.abs(self.coefficients[degrees])
         counts, factors = allocate(scores, n, self.dim, generator)
         center = None if X is None or self.dim == 1 else X.mean(axis=0)
         directions, weights = [], []
@@ -241,19 +288,16 @@ class GegenbauerMeasure(ByValue):
             if not count:
                 continue
             drawn = points.points(count, self.dim, generator)
-            weight = np.full(
-                count, self.coefficients[degree] * harmonics(self.dim, degree) * factor
-            )
+            mass = self.coefficients[degree] * harmonics(self.dim, degree)
+            weight = np.full(count, mass * factor)
             if center is not None and center.any():
-                drawn, ratio = Aim(self.dim, degree, _unit(center[None])[0]).directions(
-                    drawn, generator
-                )
+                aim = Aim(self.dim, degree, _unit(center[None])[0])
+                drawn, ratio = aim.directions(drawn, generator)
                 weight *= ratio
             directions.append(_unit(drawn))
             weights.append(weight)
-        return ZonalAtoms(
-            np.concatenate(directions), np.concatenate(weights), np.repeat(degrees, counts)
-        )
+        drawn_degrees = np.repeat(degrees, counts)
+        return ZonalAtoms(np.concatenate(directions), np.concatenate(weights), drawn_degrees)
 
 
 def _unit(points: NDArray) -> NDArray[np.floating]:
@@ -263,30 +307,43 @@ def _unit(points: NDArray) -> NDArray[np.floating]:
 def zonal_measure(
     profile: Callable[[NDArray], NDArray], dim: int, lowest: float, n_atoms: int, cause: str
 ) -> GegenbauerMeasure:
-    """The measure of least noise whose kernel is ``profile(u)`` on [lowest, 1].
+    """Return the measure of least noise whose kernel is ``profile(u)`` on [lowest, 1].
 
-    Degrees 0 and 1 are almost free in the programme, since features represent them exactly.
+    Degrees 0 and 1 cost almost nothing in the programme, because features represent them exactly.
+
+    Parameters
+    ----------
+    profile : callable
+        The kernel as a function of u = ⟨x, y⟩.
+    dim : int
+        Dimension of the rows.
+    lowest : float
+        Smallest product that matters.
+    n_atoms : int
+        Number of directions that will be drawn.
+    cause : str
+        Why the mass could be infinite, for the error message.
     """
     if dim == 1:
-        # S⁰ is the two points ±1, where every kernel is λ₀ ± λ₁.
+        # S⁰ consists of the two points ±1, so every kernel is λ₀ ± λ₁.
         low, high = np.asarray(profile(np.array([-1.0, 1.0])), dtype=float)
         return GegenbauerMeasure(1, np.array([high + low, high - low]) / 2)
     u = 1 - chebyshev_grid(0.0, 1 - lowest, N_GRID)
     basis = legendre(dim, MAX_DEGREE, u).T
-    # The cost of a degree is its noise, so that the programme minimises the predicted error; the
-    # root, because directions drawn towards the data (`Aim`) take away about half of its digits.
+    # The cost of a degree is its noise, so that the programme minimises the predicted error. The
+    # square root accounts for `Aim`, which removes about half of the digits of the noise.
     costs = np.sqrt(direction_deviations(dim, MAX_DEGREE, u))
     costs[:EXACT_DEGREES] = 1e-3
 
     def spread(masses: NDArray) -> float:
-        # Neyman's allocation has the standard error Σ|λ_ℓ| s_ℓ / √n.
+        # The standard error of Neyman's allocation is Σ|λ_ℓ| s_ℓ / √n.
         return float(np.abs(masses) @ costs / np.sqrt(n_atoms))
 
     coefficients = sweep(basis, np.asarray(profile(u), dtype=float), costs, spread, cause)
     light = np.abs(coefficients) < 1e-9 * np.abs(coefficients).sum()
     coefficients[light] = 0
     measure = GegenbauerMeasure(dim, coefficients, lowest)
-    # The bias is measured, between the points of the programme too.
+    # The bias is measured on a finer grid than that of the programme.
     fine = 1 - chebyshev_grid(0.0, 1 - lowest, 7 * N_GRID)
     measure.bias = float(np.abs(measure.kernel(fine) - profile(fine)).max())
     return measure

@@ -1,0 +1,98 @@
+"""The core of a Nyström map: the matrices between k(x, Z) and k(Z, y).
+
+A core of rank r is a pair of matrices (A, B) with ``k(x, y) ≈ (k(x, Z) A) · (k(Z, y)ᵀ B)``. For a
+symmetric kernel ``B = A S`` with the signs S. `factorise` builds all cores, from an
+eigendecomposition if the kernel is symmetric and from an SVD if it is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._threads import blas_threads_for
+
+# Number of columns of a triangular map that are computed at a time.
+STRIP = 64
+
+
+@dataclass(frozen=True)
+class Core:
+    """The two maps of a core and its eigenvalues.
+
+    Attributes
+    ----------
+    left : ndarray of shape (n_landmarks, rank)
+        The features are ``Z(x) = k(x, Z) left``.
+    right : ndarray of shape (n_landmarks, rank)
+        The dual features are ``k(Z, y)ᵀ right``.
+    values : ndarray of shape (rank,)
+        Signed eigenvalues (or singular values) on the sample, largest magnitude first.
+    """
+
+    left: NDArray[np.floating]
+    right: NDArray[np.floating]
+    values: NDArray[np.floating]
+
+    @property
+    def signs(self) -> NDArray[np.floating]:
+        return np.where(self.values < 0, -1.0, 1.0)
+
+    def triangular(self) -> Core:
+        """Return the core with triangular maps if it is positive definite and of full rank.
+
+        With ``left = T O``, T lower triangular and O orthogonal, the features ``k(x, Z) T`` have
+        the same products at half the cost. Every other core is returned as it is. The core of a
+        kernel that is not symmetric has two different maps, but its singular values are always
+        positive; so the maps are compared and not the signs.
+        """
+        m, rank = self.left.shape
+        definite = np.array_equal(self.left, self.right)
+        if rank < max(m, STRIP) or not definite:
+            return self
+        T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
+        return Core(T, T, self.values)
+
+
+def factorise(
+    M: NDArray, symmetric: bool, rank: int, tol: float
+) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+    """Factorise ``M ≈ U diag(values) Vᵀ`` with the `rank` largest magnitudes.
+
+    Values below `tol` times the largest magnitude are dropped: a value of nearly zero has no
+    reliable sign, and dividing by it makes the published Nyström method explode on indefinite
+    kernels. If M is symmetric, the values carry the signs and U = V.
+
+    Parameters
+    ----------
+    M : ndarray of shape (m, m)
+        The matrix.
+    symmetric : bool
+        True for an eigendecomposition, False for an SVD.
+    rank : int
+        Largest number of values to keep.
+    tol : float
+        Relative cut.
+
+    Returns
+    -------
+    U : ndarray of shape (m, r)
+        Left vectors.
+    values : ndarray of shape (r,)
+        Eigenvalues or singular values, largest magnitude first.
+    V : ndarray of shape (m, r)
+        Right vectors.
+    """
+    with blas_threads_for(M):
+        if symmetric:
+            values, U = np.linalg.eigh((M + M.T) / 2)
+            V = U
+        else:
+            U, values, Vt = np.linalg.svd(M)
+            V = Vt.T
+    order = np.argsort(-np.abs(values), kind="stable")[:rank]
+    largest = np.abs(values[order[:1]]).max(initial=0)
+    order = order[np.abs(values[order]) > tol * largest]
+    return U[:, order], values[order], V[:, order]
