@@ -27,8 +27,8 @@ Hashes = NDArray[np.uint64]
 class Salt(IntEnum):
     """The independent sets of random numbers; each use of randomness has its own.
 
-    A number above `CENTER` belongs to one centre of k-means++, a number above `LEVEL` to one level
-    of recursive leverage scores.
+    ``CENTER + i`` belongs to centre i of k-means++, and ``SCORES + n`` to the level of n rows of
+    recursive leverage scores.
     """
 
     UNIFORM = 1

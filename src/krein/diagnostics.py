@@ -14,10 +14,10 @@ from ._validation import UNIT_TOLERANCE, as_generator
 from .features import FeatureMap, RandomFourier, RandomGegenbauer
 from .features.base import RandomMap
 from .kernels import Kernel, NoMeasureError
-from .kernels.base import _len
-from .kernels.sampling import take
+from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
 from .measures import InfiniteMassError
+from .rows import count
 
 # Asymmetry and negative eigenvalues below these shares are rounding errors.
 ASYMMETRY_TOLERANCE = 1e-8
@@ -223,12 +223,12 @@ def diagnose(
 
 def _sample(kernel: Kernel, data: Any, max_rows: int, rng: np.random.Generator) -> Any:
     """Return at most `max_rows` objects; a precomputed matrix loses rows and columns."""
-    n = _len(data)
+    n = count(data)
     if n < 2:
         raise ValueError(f"diagnose needs at least two rows, got {n}.")
     if n <= max_rows:
         return data
-    return take(kernel, data, np.sort(rng.choice(n, max_rows, replace=False)))
+    return objects_at(kernel, data, np.sort(rng.choice(n, max_rows, replace=False)))
 
 
 def _verdict(
@@ -332,7 +332,7 @@ def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
     """
     data = _sliceable(X)
     right = data if Y is None else _sliceable(Y)
-    n, m = _len(data), _len(right)
+    n, m = count(data), count(right)
     dual = features.transform_dual(features._second(right) if Y is None else right)
     error = size = 0.0
     for rows in row_blocks(n, 8 * max(m, 1)):

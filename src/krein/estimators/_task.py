@@ -115,7 +115,8 @@ class FeatureBlocks:
         return fold(self, FoldMoments(width, folds)).moments()
 
 
-class Fold(NamedTuple):
+@dataclass
+class Fold:
     """A fold with a map of its own, fitted on the other rows.
 
     Attributes
@@ -133,6 +134,11 @@ class Fold(NamedTuple):
     Z: Array
     Y: Array
     weight: Array
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moments of [Z Y] of the other rows."""
+        return self.blocks.moments(None)[0]
 
 
 @dataclass

@@ -117,8 +117,7 @@ class LeastSquaresLearner(Learner):
         """Losses and errors of all candidates, with a map of its own for each fold."""
         scores = Scores(len(candidates))
         for part in task.folds:
-            moments = part.blocks.moments(None)[0]
-            problem = LeastSquares.of(moments, part.Y.shape[1], self.fit_intercept)
+            problem = LeastSquares.of(part.moments, part.Y.shape[1], self.fit_intercept)
             coefs = list(self._solver(part.blocks.representation).path(problem, candidates))
             outputs = np.stack([part.Z @ coef + problem.intercept(coef) for coef in coefs])
             scores.add(outputs, part.Y, part.weight, np.square(outputs - part.Y).sum(axis=2))

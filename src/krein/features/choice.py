@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from ..kernels.base import _len
+from ..rows import concatenated, count
 from .landmarks import RULES, LandmarkRule
 from .source import Source
 
@@ -65,8 +64,8 @@ def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choic
     widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
     if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
         raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
-    joined = Source(source.kernel, _join(objects, source.X), source.n_jobs)
-    return Choice(joined, np.arange(_len(objects)), False)
+    joined = Source(source.kernel, concatenated([objects, source.X]), source.n_jobs)
+    return Choice(joined, np.arange(count(objects)), False)
 
 
 def _check_indices(given: Any, n: int) -> NDArray[np.intp]:
@@ -80,12 +79,3 @@ def _check_indices(given: Any, n: int) -> NDArray[np.intp]:
     if len(np.unique(indices)) < len(indices):
         raise ValueError("landmarks given as indices must be distinct: an index is repeated.")
     return indices
-
-
-def _join(first: Any, second: Any) -> Any:
-    """Concatenate two collections of objects."""
-    if not hasattr(first, "shape"):
-        return [*first, *second]
-    if hasattr(first, "tocsr") or hasattr(second, "tocsr"):
-        return sparse.vstack([first, second]).tocsr()
-    return np.concatenate([first, second])

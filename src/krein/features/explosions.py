@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Core
+from .._hashing import Salt
 from .._validation import outside_level
-from ..kernels.base import _take
-from .landmarks import HELD
+from ..rows import take
 from .source import Source
 
 # Number of rows that `fit` holds out.
@@ -31,7 +31,7 @@ def check_held_out(
     owner: Any, source: Source, landmarks: NDArray, sample: NDArray, core: Core, key: int
 ) -> float:
     """Warn if the map explodes on held-out rows; return the largest |k| of training rows."""
-    held = source.draws(key).others(sample, N_HELD, HELD)
+    held = source.draws(key).others(sample, N_HELD, Salt.HELD)
     rows = held if len(held) else landmarks[:N_HELD]
     left = source.values(rows, landmarks)
     right = left if source.is_symmetric else source.turned(rows, landmarks)
@@ -81,7 +81,7 @@ def check_new(
     """
     far = np.flatnonzero(own > STRANGE * largest)
     if len(far) and diagonal is not None:
-        truth = np.abs(diagonal(_take(X, far)))
+        truth = np.abs(diagonal(take(X, far)))
         far = far[own[far] > STRANGE * np.maximum(truth, largest)]
     if not len(far):
         return largest

@@ -12,16 +12,13 @@ from sklearn.base import BaseEstimator
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._core import Core
-from .._hashing import Draws
+from .._hashing import Draws, Salt
 from ..streaming.moments import MomentsSum
 from .cores import sketched_core
 from .forward import as_columns, forward_selection
 from .scores import row_scores
 from .source import Source
 
-# Salts: each use of randomness has independent clocks.
-UNIFORM, SKETCH, SAMPLE, SCORES, LEVELS, HELD, RESIDUALS = range(1, 8)
-CENTERS = 8  # the salt of centre i is CENTERS + i
 # Number of rows per landmark among which k-means++ chooses its centres.
 CANDIDATES = 20
 # Number of rows per landmark on which forward selection is judged, and the largest number of
@@ -42,7 +39,7 @@ def sample_size(n_landmarks: int) -> int:
 
 def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
     """Return the rows `chosen`, followed by randomly drawn other rows, n rows in all."""
-    return np.concatenate([chosen, draws.others(chosen, max(0, n - len(chosen)), SAMPLE)])
+    return np.concatenate([chosen, draws.others(chosen, max(0, n - len(chosen)), Salt.SAMPLE)])
 
 
 class LandmarkRule(BaseEstimator):
@@ -95,7 +92,7 @@ class Uniform(LandmarkRule):
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        return draws.first(n, UNIFORM)
+        return draws.first(n, Salt.UNIFORM)
 
 
 class All(LandmarkRule):
@@ -111,7 +108,7 @@ class All(LandmarkRule):
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        return np.sort(draws.first(len(source), UNIFORM))
+        return np.sort(draws.first(len(source), Salt.UNIFORM))
 
 
 def fitted_core(source: Source, landmarks: NDArray[np.intp], draws: Draws) -> Core:
@@ -144,10 +141,10 @@ class Leverage(LandmarkRule):
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        sketch = draws.first(max(1, n // 2), SKETCH)
+        sketch = draws.first(max(1, n // 2), Salt.SKETCH)
         core = fitted_core(source, sketch, draws)
         scores = row_scores(source, sketch, core, sketch[:0])
-        return draws.first(n, SCORES, _shares(scores.leverage))
+        return draws.first(n, Salt.SCORES, _shares(scores.leverage))
 
 
 class TwoRound(LandmarkRule):
@@ -169,20 +166,20 @@ class TwoRound(LandmarkRule):
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         if n >= len(draws.kinds[0]):
-            return draws.first(n, UNIFORM)
+            return draws.first(n, Salt.UNIFORM)
         # Both rounds use the same uniform rows, so their columns are computed once.
-        uniform = draws.first(max(2, n // 2), SKETCH)
+        uniform = draws.first(max(2, n // 2), Salt.SKETCH)
         size = -(-2 * len(uniform) // 3)
         core = fitted_core(source, uniform[:size], draws)
         scores = row_scores(source, uniform[:size], core, uniform[size:])
         first = (_shares(scores.leverage) + _shares(scores.residual)) / 2
-        chosen = draws.first(-(-n // 2), SCORES, first)
+        chosen = draws.first(-(-n // 2), Salt.SCORES, first)
         if len(chosen) >= n:
             return chosen
         core = fitted_core(source, chosen, draws)
         probes = uniform[~np.isin(uniform, chosen)]
         scores = row_scores(source, chosen, core, probes)
-        second = draws.others(chosen, n - len(chosen), RESIDUALS, _shares(scores.residual))
+        second = draws.others(chosen, n - len(chosen), Salt.RESIDUALS, _shares(scores.residual))
         return np.concatenate([chosen, second])
 
 
@@ -203,9 +200,9 @@ class KMeansPlusPlus(LandmarkRule):
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        landmarks = draws.first(max(1, n // 2), SKETCH)
+        landmarks = draws.first(max(1, n // 2), Salt.SKETCH)
         core = fitted_core(source, landmarks, draws)
-        candidates = draws.first(CANDIDATES * n, UNIFORM)
+        candidates = draws.first(CANDIDATES * n, Salt.UNIFORM)
         if not len(core.values) or len(candidates) <= n:
             return candidates[:n]
         Z = source.values(candidates, landmarks) @ core.left
@@ -218,7 +215,7 @@ class KMeansPlusPlus(LandmarkRule):
             if not nearest.any():
                 break
             with np.errstate(divide="ignore"):
-                center = int(np.argmin(clocks.clocks(CENTERS + step) / nearest))
+                center = int(np.argmin(clocks.clocks(Salt.CENTER + step) / nearest))
             chosen.append(center)
             distances = norms - 2 * (Z @ Z[center]) + norms[center]
             np.minimum(nearest, np.maximum(distances, 0), out=nearest)
@@ -242,7 +239,7 @@ class Recursive(LandmarkRule):
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
-        order = draws.first(len(source), LEVELS)
+        order = draws.first(len(source), Salt.LEVELS)
         self._check_definite(source, order[: 2 * n])
         chosen = order[:n]
         size = 2 * n
@@ -250,7 +247,7 @@ class Recursive(LandmarkRule):
             level = order[: min(size, len(order))]
             scores = np.zeros(len(source))
             scores[level] = self._scores(source, level, chosen, n)
-            chosen = draws.first(n, SCORES + size, scores)
+            chosen = draws.first(n, Salt.SCORES + size, scores)
             size *= 2
         return chosen
 
@@ -337,7 +334,7 @@ class Supervised(LandmarkRule):
                 "fit(X, y), or use landmarks='uniform'."
             )
         wanted = min(self.candidates * n, max(2 * n, MOST_CANDIDATES))
-        candidates = draws.first(int(np.ceil(wanted)), UNIFORM)
+        candidates = draws.first(int(np.ceil(wanted)), Salt.UNIFORM)
         if len(candidates) <= n:
             return candidates
         gram, cross = self._products(source, n, draws, candidates)
@@ -359,7 +356,7 @@ class Supervised(LandmarkRule):
         if m == len(kinds):
             blocks = [candidates]  # a square block: a symmetric kernel computes half of it
         else:
-            judges = draws.first(JUDGES * n, SAMPLE)
+            judges = draws.first(JUDGES * n, Salt.SAMPLE)
             blocks = [judges[part] for part in row_blocks(len(judges), 8 * m, 16 * BLOCK_BYTES)]
         moments = MomentsSum(m + Y.shape[1])
         middle = None

@@ -17,9 +17,9 @@ from .._core import Core, factorise
 from .._hashing import as_key
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
-from ..kernels.base import _len
 from ..kernels.errors import BadPairError
 from ..kernels.values import check_values
+from ..rows import count
 from .base import FeatureMap
 from .choice import choose_landmarks
 from .cores import fit_core
@@ -224,7 +224,7 @@ class Nystrom(FeatureMap):
         del self._source
         if source.pairs is None:
             return self.transform(X)
-        start = len(source) - _len(X)  # landmarks passed as objects stand before X
+        start = len(source) - count(X)  # landmarks passed as objects stand before X
 
         def values(rows: slice) -> NDArray:
             return source.values(np.arange(start + rows.start, start + rows.stop), indices)
@@ -285,7 +285,7 @@ class Nystrom(FeatureMap):
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
-        own = np.zeros(_len(X))
+        own = np.zeros(count(X))
         Z = self._project(X, self._left, lambda rows: self._values(X, rows, dual=False), own)
         m, rank = self._left.shape
         if m > rank:  # without spare landmarks `fit` has already checked the map
@@ -314,7 +314,7 @@ class Nystrom(FeatureMap):
             return X[rows]
         kernel = self.kernel_.T if dual else self.kernel_
         places = self.component_indices_
-        pairs = range(_len(X))[rows], range(len(self._left)) if places is None else places
+        pairs = range(count(X))[rows], range(len(self._left)) if places is None else places
         if kernel.takes_vectors:
             return check_values(kernel, kernel._block(X[rows], self.landmarks_), *pairs)
         try:

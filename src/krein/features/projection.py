@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._blocks import row_blocks
 from .._threads import one_blas_thread, over_blocks
 from ..kernels import Kernel
-from ..kernels.base import _len
+from ..rows import count
 from .cores import strips
 
 Values = Callable[[slice], NDArray]
@@ -55,7 +55,7 @@ def project(
         The features.
     """
     dtype = feature_dtype(X)
-    out = np.empty((_len(X), matrix.shape[1]), dtype=dtype)
+    out = np.empty((count(X), matrix.shape[1]), dtype=dtype)
     matrix = matrix.astype(dtype)
     parts = strips(matrix)
     signs = None if signs is None else signs.astype(dtype)
@@ -93,11 +93,11 @@ def over_values(
         Memory of the values of one row.
     """
     if hasattr(X, "shape") and kernel.takes_vectors:
-        blocks = row_blocks(_len(X), bytes_per_row, BLOCK_BYTES)
+        blocks = row_blocks(count(X), bytes_per_row, BLOCK_BYTES)
         return over_blocks(lambda rows: work(values(rows), rows), blocks)
     # A function of the user is not called from threads; `kernel_values` uses processes. BLAS is
     # held to one thread, because threads that wait for the next product would slow the function.
-    for rows in row_blocks(_len(X), bytes_per_row):
+    for rows in row_blocks(count(X), bytes_per_row):
         block = values(rows)
         with one_blas_thread():
             work(block, rows)

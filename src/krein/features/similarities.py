@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._core import Core
 from ..kernels import Kernel
-from ..kernels.base import _len
 from ..kernels.values import warn_uninformative
+from ..rows import count
 from .landmarks import LandmarkRule
 from .nystrom import Nystrom
 from .projection import Values, feature_dtype, over_values
@@ -125,7 +125,7 @@ class SimilarityFeatures(Nystrom):
         self, X: Any, matrix: NDArray, values: Values, own: NDArray[np.floating] | None = None
     ) -> NDArray:
         """Multiply the values by the scale; a product with a diagonal matrix would cost more."""
-        out = np.empty((_len(X), len(matrix)), dtype=feature_dtype(X))
+        out = np.empty((count(X), len(matrix)), dtype=feature_dtype(X))
 
         def fill(block: NDArray, rows: slice) -> None:
             np.multiply(block, matrix[0, 0], out=out[rows], casting="same_kind")

@@ -14,9 +14,9 @@ from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
 from ..kernels import Kernel, Precomputed
-from ..kernels.base import _len, _take
 from ..kernels.errors import BadPairError
 from ..kernels.values import check_values, kernel_name
+from ..rows import count, take
 from .pairs import Pairs
 
 
@@ -44,7 +44,7 @@ class Source:
         self._draws: Draws | None = None
 
     def __len__(self) -> int:
-        return _len(self.X)
+        return count(self.X)
 
     @property
     def is_symmetric(self) -> bool:
@@ -73,7 +73,7 @@ class Source:
 
     def take(self, rows: NDArray) -> Any:
         """Return the objects with these indices; for a precomputed kernel the indices."""
-        return rows if self.precomputed else _take(self.X, rows)
+        return rows if self.precomputed else take(self.X, rows)
 
     def values(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
         """Return k(x_i, x_j) for i in rows and j in columns, as finite float64."""
@@ -83,10 +83,10 @@ class Source:
             return self.pairs.values(rows, columns)
         left, right = self.take(rows), self.take(columns)
         try:
-            K = kernel_values(self.kernel, left, right, self.n_jobs).astype(float, copy=False)
+            K = kernel_values(self.kernel, left, right, self.n_jobs, checked=True)
         except BadPairError as bad:
             raise bad.among(rows, columns) from None
-        return check_values(self.kernel, K, rows, columns)
+        return check_values(self.kernel, K.astype(float, copy=False), rows, columns)
 
     def turned(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
         """Return k(x_j, x_i) for i in rows and j in columns: the arguments are swapped."""
@@ -136,10 +136,16 @@ class Source:
         return values
 
 
-def kernel_values(kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None) -> NDArray:
-    """Return the block k(X, Y) in C order, computed in `n_jobs` processes."""
-    if effective_n_jobs(n_jobs) == 1 or _len(X) < 2:
-        return np.ascontiguousarray(kernel(X, Y))
+def kernel_values(
+    kernel: Kernel, X: Any, Y: Any, n_jobs: int | None = None, *, checked: bool = False
+) -> NDArray:
+    """Return the block k(X, Y) in C order, computed in `n_jobs` processes.
+
+    Vectors that are `checked` are not validated again.
+    """
+    if effective_n_jobs(n_jobs) == 1 or count(X) < 2:
+        known = checked and kernel.takes_vectors
+        return np.ascontiguousarray(kernel._matrix(X, Y) if known else kernel(X, Y))
     return in_processes(kernel, X, Y, n_jobs)
 
 
@@ -147,7 +153,7 @@ def in_processes(
     kernel: Kernel, X: Any, Y: Any, n_jobs: int | None, wanted: NDArray[np.bool_] | None = None
 ) -> NDArray:
     """Return the block k(X, Y), computed in row pieces; unwanted values may be missing."""
-    n, workers = _len(X), effective_n_jobs(n_jobs)
+    n, workers = count(X), effective_n_jobs(n_jobs)
     if workers == 1:
         return _piece(kernel, X, Y, 0, wanted)
     # Several pieces per process balance pairs of different cost.
@@ -163,4 +169,4 @@ def _piece(kernel: Kernel, X: Any, Y: Any, start: int, wanted: NDArray[np.bool_]
     try:
         return kernel(X, Y) if wanted is None else kernel._where(X, Y, wanted)
     except BadPairError as bad:
-        raise bad.among(range(start, start + _len(X)), range(_len(Y))) from None
+        raise bad.among(range(start, start + count(X)), range(count(Y))) from None

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from .._validation import check_finite
 from ..measures import GegenbauerMeasure, Measure, Part, Sphere
-from .base import Kernel, Profile, _len
+from ..rows import count
+from .base import Kernel, Profile
 from .traits import Traits
 
 
@@ -39,10 +40,10 @@ class Constant(Kernel):
         return X  # a constant takes all data that have a length
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return np.full((_len(X), _len(Y)), check_finite(self, "value", self.value))
+        return np.full((count(X), count(Y)), check_finite(self, "value", self.value))
 
     def _diagonal(self, X: Any) -> NDArray:
-        return np.full(_len(X), check_finite(self, "value", self.value))
+        return np.full(count(X), check_finite(self, "value", self.value))
 
     @property
     def radial_profile(self) -> Profile:

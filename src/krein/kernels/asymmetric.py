@@ -10,8 +10,9 @@ from scipy import sparse
 
 from .._validation import check_positive, check_vector
 from ..measures import InfiniteMassError, Measure, Normal, Part, TrigonometricRatio
+from ..rows import count
 from ._distances import centred, distances, in_units, norms
-from .base import Kernel, _len
+from .base import Kernel
 from .traits import Traits
 
 
@@ -99,7 +100,7 @@ class ShiftGaussian(_Directed):
 
     def _diagonal(self, X: Any) -> NDArray:
         r = check_vector(self, "shift", self.shift, X.shape[1])
-        return np.full(_len(X), np.exp(self._exponent(norms(r[None]))[0]))
+        return np.full(count(X), np.exp(self._exponent(norms(r[None]))[0]))
 
     def _closed_form(self, dim: int) -> Measure:
         return self._along(dim, check_vector(self, "shift", self.shift, dim), {1: 1.0})
@@ -113,7 +114,7 @@ class _Tilted(_Directed):
         self.beta = beta
 
     def _diagonal(self, X: Any) -> NDArray:
-        return np.ones(_len(X))
+        return np.ones(count(X))
 
     def _terms(self, size: float) -> dict[int, complex]:
         """Return the coefficients of the density ratio; size is ``e^{σ²‖β‖²/2}``."""

@@ -21,6 +21,7 @@ from .._blocks import BLOCK_BYTES, row_blocks
 from .._validation import NestedParameters, check_choice, check_positive
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..published.extension import zero_extension
+from ..rows import count, take
 from ._arithmetic import Arithmetic
 from .errors import BadPairError, NoMeasureError, UnresolvedError
 from .traits import Traits
@@ -100,14 +101,14 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             if not len(columns):
                 continue
             try:
-                out[np.ix_(rows, columns)] = self(_take(X, rows), _take(Y, columns))
+                out[np.ix_(rows, columns)] = self(take(X, rows), take(Y, columns))
             except BadPairError as bad:
                 raise bad.among(rows, columns) from None
         return out
 
     def _diagonal(self, X: Any) -> NDArray:
         """Return k(x, x) for all rows of X."""
-        return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(_len(X))])
+        return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(count(X))])
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         """Validate X: a finite float32/float64 matrix, dense or CSR."""
@@ -153,23 +154,33 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         if kernel is not self:
             return kernel(X)
         left, right = self._check_pair(X, Y)
-        n, m = _len(left), _len(right)
-        dtype = _common_dtype(left, right)
-        out = np.empty((n, m), dtype=dtype)
-        half = Y is None and self.traits.mirrors and self.is_symmetric
-        budget = min(BLOCK_BYTES, out.nbytes // HALVES) if half else BLOCK_BYTES
-        for rows in row_blocks(n, m * dtype.itemsize, budget):
-            if half:
-                out[rows, rows.start :] = self._rows(left, rows, left[rows.start :])
-                out[rows.stop :, rows] = out[rows, rows.stop :].T
-            else:
-                block = self._rows(left, rows, right)
-                with np.errstate(over="ignore"):  # float64 values may exceed float32
-                    out[rows] = block
-        if Y is None and n and self.traits.fills_diagonal:
+        if Y is not None or not (self.traits.mirrors and self.is_symmetric):
+            out = self._matrix(left, right)
+        else:
+            out = self._mirrored(left)
+        if Y is None and len(out) and self.traits.fills_diagonal:
             # A block has round-off at x = y, where distances are computed from products.
             with np.errstate(over="ignore"):
                 np.fill_diagonal(out, self._diagonal(left))
+        return out
+
+    def _matrix(self, X: Any, Y: Any) -> NDArray:
+        """Return k(X, Y) for validated data, computed in blocks of rows."""
+        dtype = _common_dtype(X, Y)
+        out = np.empty((count(X), count(Y)), dtype=dtype)
+        for rows in row_blocks(len(out), out.shape[1] * dtype.itemsize):
+            block = self._rows(X, rows, Y)
+            with np.errstate(over="ignore"):  # float64 values may exceed float32
+                out[rows] = block
+        return out
+
+    def _mirrored(self, X: Any) -> NDArray:
+        """Return k(X, X) of a symmetric kernel; the lower triangle is copied from the upper one."""
+        n, dtype = count(X), _common_dtype(X)
+        out = np.empty((n, n), dtype=dtype)
+        for rows in row_blocks(n, n * dtype.itemsize, min(BLOCK_BYTES, out.nbytes // HALVES)):
+            out[rows, rows.start :] = self._rows(X, rows, X[rows.start :])
+            out[rows.stop :, rows] = out[rows, rows.stop :].T
         return out
 
     def diag(self, X: Any) -> NDArray:
@@ -366,15 +377,6 @@ def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:
     """Return the parameters of a kernel that are kernels themselves, by name."""
     found = kernel.get_params(deep=False)
     return {name: value for name, value in found.items() if isinstance(value, Kernel)}
-
-
-def _len(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Return the objects at the given places."""
-    return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]
 
 
 def _common_dtype(*arrays: Any) -> np.dtype:

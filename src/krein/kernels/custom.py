@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from ..measures import Measure
-from .base import Kernel, _len, _take
+from ..rows import count, take
+from .base import Kernel
 from .errors import BadPairError
 from .traits import Traits
 from .values import check_values, kernel_name
@@ -43,7 +44,7 @@ class _Function(Kernel):
         """Return checked values of the user's function."""
         block = np.asarray(self._block(X[rows], Y))
         name = kernel_name(self)
-        shape = (rows.stop - rows.start, _len(Y))
+        shape = (rows.stop - rows.start, count(Y))
         if block.shape != shape:
             raise ValueError(
                 f"{name} must return shape {shape} for {shape[0]} × {shape[1]} objects, got "
@@ -53,10 +54,10 @@ class _Function(Kernel):
             return block.astype(float)
         if not np.issubdtype(block.dtype, np.number) or np.iscomplexobj(block):
             raise ValueError(f"{name} must return real numbers, got {block.dtype}.")
-        return check_values(self, block, range(rows.start, rows.stop), range(_len(Y)))
+        return check_values(self, block, range(rows.start, rows.stop), range(count(Y)))
 
     def _diagonal(self, X: Any) -> NDArray:
-        n = _len(X)
+        n = count(X)
         return np.array([self._rows(X, slice(i, i + 1), X[i : i + 1])[0, 0] for i in range(n)])
 
 
@@ -108,17 +109,17 @@ class Pairwise(_Function):
         try:
             block = np.array(values)
         except ValueError:  # the values have different shapes; `_rows` raises the error
-            block = np.empty((_len(X), _len(Y)), dtype=object)
-        return block if block.size else block.reshape(_len(X), _len(Y))
+            block = np.empty((count(X), count(Y)), dtype=object)
+        return block if block.size else block.reshape(count(X), count(Y))
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
         out = np.full(wanted.shape, np.nan)
         for i in map(int, np.flatnonzero(wanted.any(axis=1))):
             columns = np.flatnonzero(wanted[i])
             try:
-                out[i, columns] = self._rows(X, slice(i, i + 1), _take(Y, columns))[0]
+                out[i, columns] = self._rows(X, slice(i, i + 1), take(Y, columns))[0]
             except BadPairError as bad:
-                raise bad.among(range(_len(X)), columns) from None
+                raise bad.among(range(count(X)), columns) from None
         return out
 
 
@@ -159,9 +160,9 @@ class Precomputed(Kernel):
             return K, K
         # A row of X holds the values against the objects of Y, so only the length of Y matters.
         K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        if K.shape[1] != _len(Y):
+        if K.shape[1] != count(Y):
             raise ValueError(
-                f"Precomputed needs one column of X for each of the {_len(Y)} objects of Y, but X "
+                f"Precomputed needs one column of X for each of the {count(Y)} objects of Y, but X "
                 f"has shape {K.shape}."
             )
         return K, Y
@@ -231,7 +232,7 @@ class FromMeasure(Kernel):
         return np.stack([self.spectrum.kernel(x - Y) for x in X])
 
     def _diagonal(self, X: Any) -> NDArray:
-        return np.repeat(self.spectrum.kernel(np.zeros((1, self.spectrum.dim))), _len(X))
+        return np.repeat(self.spectrum.kernel(np.zeros((1, self.spectrum.dim))), count(X))
 
     def _closed_form(self, dim: int) -> Measure:
         if dim != self.spectrum.dim:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .._hashing import hash_rows
 from .._validation import own
-from .base import Kernel, _len, _take
+from ..rows import count, take
+from .base import Kernel
 from .errors import BadPairError
 from .traits import Traits
 
@@ -70,7 +71,7 @@ class Memory:
 
     def take(self, places: NDArray[np.intp]) -> Any:
         """Return the training objects at the given places."""
-        return _take(self.objects, places)
+        return take(self.objects, places)
 
     def values(self, kernel: Kernel, X: Any, Y: Any) -> NDArray:
         """Return k(X, Y) and compute only values that are not stored."""
@@ -84,7 +85,7 @@ class Memory:
         asked = hash_rows(X).tobytes()
         last, table = self._new
         if asked != last:
-            table = Table(_len(X), len(self._order))
+            table = Table(count(X), len(self._order))
             self._new = asked, table
         table.fill(self, kernel, X, columns)
         return table.values[:, columns]

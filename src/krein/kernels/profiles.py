@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..rows import count
 from ._distances import distances, norms, products
-from .base import Kernel, Profile, _len
+from .base import Kernel, Profile
 from .traits import Traits
 
 
@@ -31,7 +32,7 @@ class OfDistance(Kernel):
             return self._profile(self._distances(X, Y))
 
     def _diagonal(self, X: Any) -> NDArray:
-        return np.repeat(self._profile(np.zeros(1)), _len(X))
+        return np.repeat(self._profile(np.zeros(1)), count(X))
 
 
 class Radial(OfDistance):

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Draws, hash_pairs, hash_rows
-from .base import Kernel, _len, _take
+from .._hashing import Draws, Salt, hash_pairs, hash_rows
+from ..rows import count, take
+from .base import Kernel
 from .errors import BadPairError
 from .values import check_values
 
-# The key and the salt of the draw are fixed, so that equal data have equal samples.
-KEY, SALT = 0, 0x5A3E
+# The key of the draw is fixed, so that equal data have equal samples.
+KEY = 0
 
 
 def sample_by_content(kernel: Kernel, X: Any, n: int) -> NDArray[np.intp]:
@@ -24,15 +25,15 @@ def sample_by_content(kernel: Kernel, X: Any, n: int) -> NDArray[np.intp]:
     can be different objects, so all rows of a matrix of pairs count as distinct.
     """
     if kernel.is_pairwise:
-        return Draws(hash_pairs(X), KEY, merge=False).first(n, SALT)
-    return Draws(hash_rows(X), KEY).first(n, SALT)
+        return Draws(hash_pairs(X), KEY, merge=False).first(n, Salt.UNITS)
+    return Draws(hash_rows(X), KEY).first(n, Salt.UNITS)
 
 
-def take(kernel: Kernel, X: Any, places: NDArray) -> Any:
+def objects_at(kernel: Kernel, X: Any, places: NDArray) -> Any:
     """Return the objects at the given places; for a matrix of pairs, their rows and columns."""
     if kernel.is_pairwise:
         return X[np.ix_(places, places)]
-    return _take(X, places)
+    return take(X, places)
 
 
 def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floating]:
@@ -40,7 +41,7 @@ def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floati
 
     A symmetric kernel is evaluated once per pair.
     """
-    objects = take(kernel, X, places)
+    objects = objects_at(kernel, X, places)
     n = len(places)
     if kernel.is_pairwise or not kernel.is_symmetric:
         values = np.array(_evaluated(kernel, objects, None, places, places), dtype=float)
@@ -56,6 +57,6 @@ def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floati
 def _evaluated(kernel: Kernel, X: Any, Y: Any, rows: NDArray, columns: NDArray) -> NDArray:
     """Return k(X, Y), or raise an error with the places of a bad pair in the whole data."""
     try:
-        return check_values(kernel, kernel(X, Y), range(_len(X)), range(len(columns)))
+        return check_values(kernel, kernel(X, Y), range(count(X)), range(len(columns)))
     except BadPairError as bad:
         raise bad.among(rows, columns) from None
