@@ -171,6 +171,11 @@ class Task:
         return self._blocks(self.data, self.representation, self.survey.n_rows)
 
     @cached_property
+    def moments(self) -> list[Moments]:
+        """The moments of [Z Y] of all rows, as a list of one."""
+        return self.blocks.moments(None)
+
+    @cached_property
     def fold_moments(self) -> list[Moments]:
         """The moments of [Z Y] of each fold."""
         return self.blocks.moments(self.survey.folds)

@@ -31,8 +31,9 @@ class LeastSquaresLearner(Learner):
     _parts: list[Moments]
 
     def _solve(self, task: Task) -> None:
-        tuned = Wanted.of(self).is_tuned
-        self._parts = task.fold_moments if tuned else task.blocks.moments(None)
+        # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
+        by_fold = Wanted.of(self).is_tuned and not (task.is_shared and self.nested)
+        self._parts = task.fold_moments if by_fold else task.moments
         self._solve_moments(self._parts, task.survey, task)
 
     def _forget(self) -> None:
@@ -46,7 +47,7 @@ class LeastSquaresLearner(Learner):
         problems = FoldProblems.of(parts, self._targets.n_outputs, self.fit_intercept)
         if not wanted.is_tuned:
             penalty = wanted.given()
-        elif not problems.pairs:
+        elif not problems.pairs and not (task is not None and task.is_shared and task.folds):
             raise NoFoldsError(self._name, survey.n_rows, self.alpha)
         else:
             penalty = self._tune(wanted, solver, problems, task)
