@@ -154,7 +154,7 @@ def test_wrong_landmark_rows_are_refused_with_a_sentence(rng, given, match):
 
 def test_landmarks_of_a_precomputed_kernel_must_be_indices(rng):
     K = Gaussian()(rng.random((10, 2)))
-    with pytest.raises(ValueError, match="precomputed kernel are indices"):
+    with pytest.raises(ValueError, match="precomputed kernel must be indices"):
         Nystrom("precomputed", 2, landmarks=K[:3]).fit(K)
 
 

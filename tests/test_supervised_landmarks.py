@@ -187,7 +187,7 @@ def test_targets_that_are_all_equal_or_similarities_that_are_leave_a_uniform_dra
 def test_without_targets_there_is_a_sentence_and_nothing_is_fitted(rng):
     X = rng.standard_normal((30, 2))
     features = Nystrom(KERNEL, 5, landmarks="supervised")
-    with pytest.raises(ValueError, match=r"requires y to be passed.*or choose landmarks='uniform'"):
+    with pytest.raises(ValueError, match=r"requires y to be passed.*or use landmarks='uniform'"):
         features.fit(X)
     assert not hasattr(features, "landmarks_")
     with pytest.raises(ValueError, match="y has 29 targets, but X has 30 rows"):

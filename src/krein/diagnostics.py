@@ -171,16 +171,7 @@ def diagnose(
     >>> diagnosis.is_positive_definite
     False
     """
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"diagnose takes a kernel object, got {type(kernel).__name__}: wrap a function as "
-            "krein.kernels.Custom(f) or Pairwise(f)."
-        )
-    if n_components < 2 or n_components % 2 or max_rows < 2:
-        raise ValueError(
-            f"diagnose needs an even n_components of at least 2 and max_rows of at least 2, got "
-            f"{n_components!r} and {max_rows!r}."
-        )
+    _check_arguments(kernel, n_components, max_rows)
     rng = as_generator(random_state)
     data = kernel._check_data(X)
     kernel = kernel.resolved(data)
@@ -219,6 +210,19 @@ def diagnose(
         suggested_method=suggested,
         advice=advice,
     )
+
+
+def _check_arguments(kernel: Any, n_components: int, max_rows: int) -> None:
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"diagnose takes a kernel object, got {type(kernel).__name__}: wrap a function as "
+            "krein.kernels.Custom(f) or Pairwise(f)."
+        )
+    if n_components < 2 or n_components % 2 or max_rows < 2:
+        raise ValueError(
+            f"diagnose needs an even n_components of at least 2 and max_rows of at least 2, got "
+            f"{n_components!r} and {max_rows!r}."
+        )
 
 
 def _sample(kernel: Kernel, data: Any, max_rows: int, rng: np.random.Generator) -> Any:

@@ -10,6 +10,7 @@ POSITIVE, NEGATIVE, GREY = "#2b6cb0", "#c05621", "#718096"
 
 
 def pyplot() -> Any:
+    """Import matplotlib; raise an error that names the extra if it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

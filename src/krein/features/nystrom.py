@@ -237,7 +237,7 @@ class Nystrom(FeatureMap):
         everything = isinstance(self.landmarks, str) and self.landmarks == "all"
         if len(source) < (self.n_landmarks or self.n_components) and not everything:
             warnings.warn(
-                f"X has {len(source)} rows, fewer than the "
+                f"There are {len(source)} rows, fewer than the "
                 f"{self.n_landmarks or self.n_components} landmarks requested: all rows are "
                 "landmarks.",
                 UserWarning,
