@@ -186,3 +186,14 @@ def test_import_brings_no_other_package_than_krein(loaded):
     before, after = loaded
     known = {name.split(".")[0] for name in before} | set(sys.stdlib_module_names)
     assert {name.split(".")[0] for name in after} - known == {"krein"}
+
+
+def test_the_tree_of_contributing_is_that_of_the_layers():
+    text = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = text[text.index("src/krein/") :].split("\n\n")[0]
+    listed = [line.split()[0].rstrip("/").removesuffix(".py") for line in tree.splitlines()[1:]]
+    public = [
+        name for names in ORDER for name in names if name[0] != "_" and "published" not in name
+    ]
+    assert set(listed) == set(public)
+    assert sorted(listed, key=LAYERS.__getitem__) == listed

@@ -276,7 +276,8 @@ def check_penalty(penalty: Any, form: Form) -> None:
     assert_array_equal(np.diagonal(P), penalty.diagonal(form))
     assert np.all(penalty.diagonal(form) >= 0)
     step = 1e-6
-    for name, slope in zip(("alpha", "alpha_neg"), penalty.derivatives(form), strict=True):
+    names = [field.name for field in fields(penalty)]
+    for name, slope in zip(names, penalty.derivatives(form), strict=False):
         value = getattr(penalty, name)
         up, down = (
             replace(penalty, **{name: value * np.exp(sign * step)}).diagonal(form)

@@ -76,8 +76,9 @@ class Cholesky:
         used, factor = self._factor(problem, penalty)
         coef = np.zeros_like(problem.cross)
         coef[used] = cho_solve(factor, problem.cross[used], check_finite=False)
-        change = np.zeros((2, *coef.shape))
-        for out, d in zip(change, penalty.derivatives(self.form), strict=True):
+        slopes = penalty.derivatives(self.form)
+        change = np.zeros((len(slopes), *coef.shape))
+        for out, d in zip(change, slopes, strict=True):
             out[used] = -cho_solve(factor, (d[:, None] * coef)[used], check_finite=False)
         return coef, change
 
