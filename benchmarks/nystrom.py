@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 
 from krein import Nystrom
-from krein.features.nystrom import BLOCK_BYTES
+from krein.features.projection import BLOCK_BYTES
 from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
 
 # --- data ---------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         """Return k(X, Y) for validated data, computed in blocks of rows."""
         dtype = _common_dtype(X, Y)
         out = np.empty((count(X), count(Y)), dtype=dtype)
-        for rows in row_blocks(len(out), out.shape[1] * dtype.itemsize):
+        for rows in row_blocks(len(out), out.shape[1] * dtype.itemsize, BLOCK_BYTES):
             block = self._rows(X, rows, Y)
             with np.errstate(over="ignore"):  # float64 values may exceed float32
                 out[rows] = block
