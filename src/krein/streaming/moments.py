@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blocks import row_blocks
 from .._threads import over_blocks
 
 Array = NDArray[np.floating]
 
 # Columns of one tile of a product that threads share.
-TILE = 320
+TILE = 256
 
 
 @dataclass(frozen=True)
@@ -144,22 +145,14 @@ class MomentsSum:
         added = float(n) if weight is None else float(weight.sum())
         if not added:
             return
-        dtype = np.float32 if columns[0].dtype == np.float32 else np.float64
-        A = np.empty((n, len(self.mean)), dtype=dtype)
-        means, start = [], 0
-        for block, width in zip(columns, widths, strict=True):
-            sums = block.sum(axis=0, dtype=np.float64) if weight is None else weight @ block
-            means.append(sums / added)
-            center = means[-1].astype(block.dtype, copy=False)
-            np.subtract(block, center, out=A[:, start : start + width], casting="same_kind")
-            start += width
-        if weight is not None:
-            A *= np.sqrt(weight).astype(dtype)[:, None]
-        add_gram(A, self._scatter)
+        means = [
+            (block.sum(axis=0, dtype=np.float64) if weight is None else weight @ block) / added
+            for block in columns
+        ]
         total = self.weight + added
         d = np.concatenate(means) - self.mean
-        if self.weight:
-            self._scatter += np.outer((self.weight * (added / total)) * d, d)
+        shift = np.sqrt(self.weight * (added / total)) * d
+        add_gram(_centred(columns, means, weight), shift, self._scatter)
         self.mean += (added / total) * d
         self.weight = total
 
@@ -174,26 +167,50 @@ class MomentsSum:
         return Moments(self.weight, self.mean.copy(), upper + np.triu(upper, 1).T)
 
 
-def add_gram(A: Array, out: Array) -> None:
-    """Add ``AᵀA`` to `out`, at least on and above the diagonal, by tiles in threads.
+def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | None) -> Array:
+    """Blocks of columns less their means, times the roots of the weights; in threads."""
+    n, width = len(columns[0]), sum(len(mean) for mean in means)
+    dtype = np.float32 if columns[0].dtype == np.float32 else np.float64
+    A = np.empty((n, width), dtype=dtype)
+    root = None if weight is None else np.sqrt(weight).astype(dtype)[:, None]
+
+    def work(rows: slice) -> None:
+        start = 0
+        for block, mean in zip(columns, means, strict=True):
+            out = A[rows, start : start + len(mean)]
+            np.subtract(block[rows], mean.astype(block.dtype), out=out, casting="same_kind")
+            start += len(mean)
+        if root is not None:
+            A[rows] *= root[rows]
+
+    if A.size < 2**16:  # less work than starting a thread
+        work(slice(0, n))
+    else:
+        over_blocks(work, row_blocks(n, 1, -(-n // 8)))
+    return A
+
+
+def add_gram(A: Array, shift: Array, out: Array) -> None:
+    """Add ``AᵀA + shift shiftᵀ`` to `out`, on and above the diagonal, by tiles in threads.
 
     The tiles depend on the width alone, so that the number of threads does not change the sum.
     """
-    width = A.shape[1]
-    if width < 2 * TILE:
-        # NumPy knows that this product is symmetric. SciPy has a BLAS of its own, and the threads
-        # of either would wait for work on the time of the other.
-        out += A.T @ A
-        return
-    edges = np.linspace(0, width, round(width / TILE) + 1).astype(int)
-    tiles = [slice(*pair) for pair in pairwise(edges.tolist())]
-    pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i:]]
+    edges = np.linspace(0, len(out), max(1, round(len(out) / TILE)) + 1).astype(int).tolist()
+    tiles = [slice(*pair) for pair in pairwise(edges)]
+    # Tiles off the diagonal take twice as long, and the last ones must not keep a thread waiting.
+    pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i + 1 :]]
 
     def work(pair: tuple[slice, slice]) -> None:
+        # NumPy knows that a product on the diagonal is symmetric. SciPy has a BLAS of its own, and
+        # the threads of either would wait for work on the time of the other.
         left, right = pair
-        out[left, right] += A[:, left].T @ A[:, right]
+        product = A[:, left].T @ A[:, right]
+        out[left, right] += product
+        out[left, right] += np.outer(shift[left], shift[right])
 
-    over_blocks(work, pairs)
+    if len(tiles) == 1:
+        return work((tiles[0], tiles[0]))
+    over_blocks(work, [*pairs, *((tile, tile) for tile in tiles)])
 
 
 class FoldMoments:
