@@ -129,29 +129,35 @@ def _spoil(thing, seen=None):
     if id(thing) in seen:
         return
     seen.add(id(thing))
-    if isinstance(thing, np.ndarray):
-        if thing.flags.writeable and thing.dtype != object:
-            thing[...] = thing.dtype.type(1) if thing.dtype.kind in "fiub" else thing.flat[0]
+    for value in _held(thing):
+        _spoil(value, seen)
+    if isinstance(thing, np.ndarray) and thing.flags.writeable and thing.dtype != object:
+        thing[...] = thing.dtype.type(1) if thing.dtype.kind in "fiub" else thing.flat[0]
     elif sparse.issparse(thing):
         thing.data[:] = 7.0
     elif isinstance(thing, set):
         thing.clear()
     elif isinstance(thing, dict):
-        for value in thing.values():
-            _spoil(value, seen)
         thing.update(dict.fromkeys(thing, 0.5))
     elif isinstance(thing, list):
-        for value in thing:
-            _spoil(value, seen)
         thing[:] = [thing[0]] * len(thing)
     elif hasattr(thing, "get_params"):
-        for name, value in thing.get_params(deep=False).items():
-            _spoil(value, seen)
-            if isinstance(value, float):
-                setattr(thing, name, 17.0 * value + 0.9)
-    elif hasattr(thing, "__dict__") and not isinstance(thing, type) and not callable(thing):
-        for value in vars(thing).values():
-            _spoil(value, seen)
+        floats = {k: v for k, v in thing.get_params(deep=False).items() if isinstance(v, float)}
+        for name, value in floats.items():
+            setattr(thing, name, 17.0 * value + 0.9)
+
+
+def _held(thing):
+    """The objects that an object holds."""
+    if isinstance(thing, np.ndarray | set | type) or sparse.issparse(thing):
+        return []
+    if isinstance(thing, dict):
+        return list(thing.values())
+    if isinstance(thing, list):
+        return thing
+    if hasattr(thing, "get_params"):
+        return list(thing.get_params(deep=False).values())
+    return list(vars(thing).values()) if hasattr(thing, "__dict__") and not callable(thing) else []
 
 
 def _outputs(fitted, new):

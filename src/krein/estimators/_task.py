@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._hashing import Hashes
 from .._validation import as_generator
+from ..features.base import FewRowsWarning
 from ..rows import take
 from ..streaming import (
     Block,
@@ -218,7 +219,7 @@ class Task:
         part, new = self.data.part(train), self.data.memory
         with warnings.catch_warnings():
             # The user asked for a rank on all rows, not on those of a fold.
-            warnings.filterwarnings("ignore", "There are .* rows, fewer than", UserWarning)
+            warnings.simplefilter("ignore", FewRowsWarning)
             rng = as_generator(self.recipe.random_state)
             representation = self.recipe.fit(sample_of(part, 0), rng)
         X = take(new.X, test)

@@ -28,6 +28,10 @@ from .geometry import Range
 SAMPLE_BYTES = 2**25
 
 
+class FewRowsWarning(UserWarning):
+    """A map has fewer rows to choose landmarks from than it is asked for."""
+
+
 class FeatureMap(
     NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):

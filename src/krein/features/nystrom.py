@@ -15,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core import Core, factorise
 from .._hashing import as_key
+from .._validation import outside_level
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.errors import BadPairError
 from ..kernels.values import check_values
 from ..rows import count
-from .base import FeatureMap
+from .base import FeatureMap, FewRowsWarning
 from .choice import choose_landmarks
 from .cores import fit_core
 from .explosions import check_held_out, check_new
@@ -240,8 +241,8 @@ class Nystrom(FeatureMap):
                 f"There are {len(source)} rows, fewer than the "
                 f"{self.n_landmarks or self.n_components} landmarks requested: all rows are "
                 "landmarks.",
-                UserWarning,
-                stacklevel=4,
+                FewRowsWarning,
+                stacklevel=outside_level(),
             )
         key = as_key(rng)
         source, indices, inside = choose_landmarks(self.landmarks, source, self._wanted(), key)
