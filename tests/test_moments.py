@@ -297,9 +297,6 @@ def test_intercept_and_solution_are_those_of_least_squares(fit_intercept):
     coef = np.linalg.solve(problem.gram, problem.cross)
     assert_allclose(coef, model.coef_.T, rtol=1e-9)
     assert_allclose(problem.intercept(coef), model.intercept_ * np.ones(2), rtol=0, atol=1e-10)
-    several = np.stack([coef, 2 * coef], axis=1)
-    assert_allclose(problem.intercept(several)[0], problem.intercept(coef), rtol=0, atol=1e-12)
-    assert_allclose(problem.intercept(several)[1], problem.intercept(2 * coef), rtol=0, atol=1e-12)
 
 
 def test_loss_gradient_is_that_of_finite_differences(rng):

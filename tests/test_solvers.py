@@ -453,3 +453,10 @@ def test_a_combination_without_a_solver_is_refused_with_both_names():
         solver_for(SquaredHinge, L1)
     with pytest.raises(ValueError, match=r"CoordinateDescent.*SquaredError.*L1.*alpha='cv'"):
         solver_for(SquaredError, L1, derivatives=True)
+
+
+@pytest.mark.parametrize("solver", [Cholesky, Secular])
+def test_features_that_are_all_left_out_have_no_coefficients(solver):
+    form = Signature(-np.ones(5))
+    penalty = Split(0.1, np.inf) if solver is Cholesky else Constrained(0.1, np.inf, 1.0)
+    assert not solver(form).solve(_problem(*_data(q=2)), penalty).any()

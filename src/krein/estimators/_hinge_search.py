@@ -171,9 +171,10 @@ class Search:
         for rows, part in self._folds:
             solver = replace(self.solver, form=part.blocks.representation.form)
             found = np.empty((len(candidates), *part.Y.shape))
+            Z = part.Z - rows.mean
             for k, y in enumerate(rows.targets):
                 for i, state in _path(solver, rows, y, rows.weight, candidates):
-                    found[i, :, k] = (part.Z - rows.mean) @ state.coef[:-1] + state.coef[-1]
+                    found[i, :, k] = Z @ state.coef[:-1] + state.coef[-1]
             yield found, part.Y, part.weight
 
     def loss_and_gradient(self, penalty: Split) -> tuple[float, Array]:

@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._threads import one_blas_thread
 from ..forms import Form
@@ -27,15 +28,21 @@ FLOORS = (0.0, 1e-14, 1e-9, 1e-7)
 
 def _triangle(gram: Array, diagonal: Array) -> Array:
     """R with ``RᵀR = gram + diag(diagonal)``; penalties below the rounding errors are raised."""
+    if not len(gram):
+        return gram
     for floor in FLOORS:
         A = gram.copy()
         seen = floor * len(A) * np.trace(A)
         A[np.diag_indices_from(A)] += np.maximum(diagonal, seen)
-        try:
-            return cholesky(A, overwrite_a=True, check_finite=False)
-        except LinAlgError:
-            continue
+        R, failed = dpotrf(A, overwrite_a=1, clean=0)
+        if not failed:
+            return R
     raise LinAlgError("The Gram matrix is not positive semi-definite.")
+
+
+def _solved(R: Array, right: Array) -> Array:
+    """``(RᵀR)⁻¹ right``; LAPACK does not take matrices without rows."""
+    return dpotrs(R, right)[0] if len(R) else right
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,9 @@ class Cholesky:
 
     def solve(self, problem: LeastSquares, penalty: Split) -> Array:
         """The coefficients, shape (p, q)."""
-        used, factor = self._factor(problem, penalty)
+        used, R = self._factor(problem, penalty)
         coef = np.zeros_like(problem.cross)
-        coef[used] = cho_solve(factor, problem.cross[used], check_finite=False)
+        coef[used] = _solved(R, problem.cross[used])
         return coef
 
     def path(self, problem: LeastSquares, penalties: list[Split]) -> Iterator[Array]:
@@ -73,18 +80,18 @@ class Cholesky:
 
         ``(G + P) w = c`` gives ``∂w = −(G + P)⁻¹ ∂P w``.
         """
-        used, factor = self._factor(problem, penalty)
+        used, R = self._factor(problem, penalty)
         coef = np.zeros_like(problem.cross)
-        coef[used] = cho_solve(factor, problem.cross[used], check_finite=False)
+        coef[used] = _solved(R, problem.cross[used])
         slopes = penalty.derivatives(self.form)
         change = np.zeros((len(slopes), *coef.shape))
         for out, d in zip(change, slopes, strict=True):
-            out[used] = -cho_solve(factor, (d[:, None] * coef)[used], check_finite=False)
+            out[used] = -_solved(R, (d[:, None] * coef)[used])
         return coef, change
 
-    def _factor(self, problem: LeastSquares, penalty: Split) -> tuple[NDArray, tuple]:
+    def _factor(self, problem: LeastSquares, penalty: Split) -> tuple[NDArray, Array]:
         diagonal = penalty.diagonal(self.form)
         used = np.flatnonzero(np.isfinite(diagonal))
         whole = len(used) == problem.width
         gram = problem.gram if whole else problem.gram[np.ix_(used, used)]
-        return used, (_triangle(gram, diagonal[used]), False)
+        return used, _triangle(gram, diagonal[used])

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrs
 
 from ..forms import Form
 from ..streaming.fold import fold
@@ -172,7 +173,7 @@ class Newton:
             B = A + share * (1 + np.trace(A)) * np.eye(len(A)) if share else A
             try:
                 L = np.linalg.cholesky(B)
-                return cho_solve((L, True), right, check_finite=False)
+                return dpotrs(L, right, lower=1)[0]
             except LinAlgError:
                 continue
         raise LinAlgError("The Newton system is not positive definite.")

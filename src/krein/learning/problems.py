@@ -58,8 +58,8 @@ class LeastSquares:
         return self.cross.shape[1]
 
     def intercept(self, coef: Array) -> Array:
-        """The intercept that belongs to coefficients of shape (p, …, q)."""
-        return self.y_mean - np.tensordot(self.z_mean, coef, axes=1)
+        """The intercept that belongs to coefficients of shape (p, q)."""
+        return self.y_mean - self.z_mean @ coef
 
     def loss(self, coef: Array, intercept: Array) -> float:
         """The weighted mean of ‖y − b − wᵀz‖², summed over outputs."""

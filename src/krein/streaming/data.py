@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,13 +68,13 @@ class Data:
     pairwise: bool = False
     columns: NDArray[np.intp] | None = None
     piece_rows: int = PIECE_ROWS
-    _known: _Known | None = None
+    _known: _Known = field(default_factory=_Known)
 
     @classmethod
     def of(cls, container: Container, pairwise: bool = False) -> Data:
         """Return the data of a container; a matrix of kernel values is checked to be square."""
         if not pairwise:
-            return cls(container, _known=_Known())
+            return cls(container)
         if not isinstance(container, InMemory):
             raise ValueError(
                 "A precomputed kernel needs its whole square matrix in memory, not a stream: "
@@ -98,7 +98,6 @@ class Data:
         return replace(self, piece_rows=rows)
 
     def __iter__(self) -> Iterator[Piece]:
-        assert self._known is not None
         start, known, new = 0, self._known.hashes, []
         for block in self._blocks():
             for part in split(block, self.piece_rows):
@@ -113,7 +112,6 @@ class Data:
 
     def _blocks(self) -> Iterator[Block]:
         """The blocks, checked; data in memory are checked in the first pass only."""
-        assert self._known is not None
         if self._known.blocks is not None:
             yield from self._known.blocks
             return
@@ -138,7 +136,6 @@ class Data:
     @property
     def hashes(self) -> Hashes:
         """The content hashes of data in memory."""
-        assert self._known is not None
         if self._known.hashes is None:
             fold(self, Collected(len))  # a whole pass remembers them
         assert self._known.hashes is not None
@@ -168,7 +165,6 @@ class Data:
         inside = X[np.ix_(rows, rows)] if self.pairwise else take(X, rows)
         weight = None if s is None else s[rows]
         part = Data.of(InMemory(inside, None if y is None else y[rows], weight), self.pairwise)
-        assert part._known is not None
         if not self.pairwise:
             part._known.hashes = self.hashes[rows]
         return part
