@@ -14,9 +14,15 @@ ALL_THREADS := env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS -u MKL_NUM_THREADS
 THREADED := $(addprefix tests/test_,threads.py trig.py nystrom_cores.py refit.py choosing.py \
                                     embeddings.py corrections.py)
 
+# What the inner loop needs: the contracts and identities of all nouns.
+FAST := $(addprefix tests/test_,contracts.py layers.py docs.py forms.py moments.py solvers.py \
+                                reservoir.py containers.py choosing.py nested.py learner_edges.py \
+                                kernel_algebra.py kernel_formulas.py measure_algebra.py \
+                                geometry.py hashing.py landmark_rules.py nystrom_cores.py)
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-slow test-lowest lint format bench clean
+.PHONY: help run test test-fast test-slow test-lowest lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -27,6 +33,9 @@ run: $(VENV)/.stamp-run ## set up, then run the quickstart
 test: lint ## set up, then lint, type check and run all tests and docstring examples
 	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 	$(ALL_THREADS) $(BIN)/pytest -q -n 0 $(THREADED)
+
+test-fast: lint ## a part of the tests for the inner loop, at most 90 seconds
+	$(ONE_THREAD) $(BIN)/pytest -q -n auto --dist worksteal $(FAST)
 
 test-lowest: $(LOWEST)/.stamp ## run all tests with the lowest versions that pyproject.toml allows
 	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n auto --dist worksteal
