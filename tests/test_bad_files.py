@@ -312,7 +312,9 @@ def test_parquet_columns_of_one_name_are_refused(name, tmp_path):
         open_stream(path)
 
 
-@pytest.mark.parametrize("written", ["{", "[]", "7", "{}", '{"index_columns": 3}', "\udcff"])
+@pytest.mark.parametrize(
+    "written", ["{", "[]", "7", "{}", '{"index_columns": 3}', "\udcff", "[" * 10**5]
+)
 def test_odd_metadata_of_pandas_gets_our_sentence(written, tmp_path):
     pa = pytest.importorskip("pyarrow")
     metadata = {b"pandas": written.encode(errors="surrogateescape")}

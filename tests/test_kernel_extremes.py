@@ -26,9 +26,11 @@ from krein.kernels import (
     Polynomial,
     RectifiedSigmoid,
     ShiftGaussian,
+    Sigmoid,
     SinhGaussian,
     Tanimoto,
     ThinPlateSpline,
+    Tversky,
 )
 from krein.kernels.values import BadPairError
 
@@ -157,7 +159,20 @@ def test_wide_sparse_rows_stay_sparse():
 
 
 @pytest.mark.parametrize(
-    "kernel", [Laplacian(), TL1(), 1.0 * Laplacian(), Gaussian(), ShiftGaussian()]
+    "kernel",
+    [
+        Laplacian(),
+        TL1(),
+        1.0 * Laplacian(),
+        Gaussian(),
+        ShiftGaussian(),
+        Polynomial(),
+        Sigmoid(),
+        RectifiedSigmoid(),
+        Tanimoto(),
+        Tversky(),
+    ],
+    ids=repr,
 )
 def test_a_sparse_matrix_of_the_caller_stays_as_it_is(kernel):
     data, indices = np.array([1.0, 2, 3, 4, 5]), np.array([2, 0, 1, 1, 0])
@@ -169,6 +184,22 @@ def test_a_sparse_matrix_of_the_caller_stays_as_it_is(kernel):
     kernel.diag(X)
     for now, then in zip((X.data, X.indices, X.indptr), before, strict=True):
         assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("kernel", [Tanimoto(), Tversky(), Laplacian(), Polynomial()], ids=repr)
+def test_entries_of_a_sparse_matrix_that_stand_twice_are_summed(kernel):
+    parts = np.ones(3), np.array([0, 0, 1], dtype=np.int64), np.array([0, 3], dtype=np.int64)
+    X = sparse.csr_array(parts, shape=(1, 2))
+    Y = np.array([[1.0, 3.0]])
+    assert_allclose(kernel(X, Y), kernel(np.array([[2.0, 1.0]]), Y), rtol=1e-12)
+    assert X.nnz == 3
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), ShiftGaussian(), SinhGaussian(), CoshGaussian()])
+def test_single_precision_far_from_the_origin(kernel):
+    X = (rows("any", 40, 0) + 1e6).astype(np.float32)
+    exact = kernel(X.astype(float), X[:10].astype(float))
+    assert_allclose(kernel(X, X[:10]), exact, rtol=0, atol=1e-5 * np.abs(exact).max())
 
 
 # --- maps and learners ----------------------------------------------------------------------------

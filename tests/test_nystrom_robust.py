@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 
-from krein import Nystrom, approximation_error
+from krein import KreinClassifier, KreinRidge, Nystrom, approximation_error
 from krein.features.landmarks import sample_size
 from krein.features.pairs import Pairs
 from krein.kernels import (
@@ -16,6 +16,7 @@ from krein.kernels import (
     Gaussian,
     Pairwise,
     Polynomial,
+    Precomputed,
     RectifiedSigmoid,
     ShiftGaussian,
     Sigmoid,
@@ -264,3 +265,34 @@ def test_oversampling_shrinks_as_the_rank_grows(rng):
         assert features._wanted() == landmarks
     assert len(Nystrom(Gaussian(0.1), 20, random_state=0).fit(X).component_indices_) == 60
     assert [sample_size(m) for m in (30, 150, 1300)] == [180, 900, 2600]
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("kernel", [Gaussian(), ShiftGaussian(1.0, 0.4)], ids=repr)
+@pytest.mark.parametrize("factor", [1e-305, 1e200, 1e306])
+def test_values_of_any_size_are_represented(kernel, factor):
+    rows = np.random.default_rng(0).standard_normal((200, 3))
+    plain, scaled = (Nystrom(k, 8, random_state=0).fit(rows) for k in (kernel, factor * kernel))
+    root = np.sqrt(factor)
+    expected = np.abs(plain.transform(rows))
+    assert_allclose(np.abs(scaled.transform(rows)) / root, expected, atol=1e-7 * expected.max())
+
+
+@pytest.mark.parametrize("fit", [Nystrom(Gaussian(1e-4), 20), KreinRidge(Gaussian(1e-4), 20)])
+def test_a_kernel_matrix_that_is_nearly_the_identity_is_said(fit):
+    rows = np.random.default_rng(0).standard_normal((200, 3))
+    with pytest.warns(UserWarning, match="nearly the identity") as seen:
+        fit.fit(rows, rows[:, 0])
+    assert len(seen) == 1
+
+
+def test_automatic_learners_say_once_that_a_kernel_matrix_is_nearly_the_identity():
+    rows = np.random.default_rng(0).standard_normal((60, 3))
+    with pytest.warns(UserWarning, match="nearly the identity") as seen:
+        KreinClassifier(Gaussian(1e-4), 20).fit(rows, rows[:, 0] > 0)
+    assert len(seen) == 1
+
+
+def test_a_multiple_of_a_precomputed_kernel_is_refused():
+    with pytest.raises(ValueError, match="Nystrom takes a matrix of kernel values as it is"):
+        Nystrom(1.0 * Precomputed(), 10).fit(np.eye(20))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from krein.streaming import arrow_csv, as_container, open_stream, raw
+from krein.streaming import arrow_csv, as_container, checked, open_stream, raw
 
 BLOCKS = (1, 7, 64, 4096)
 
@@ -320,3 +320,18 @@ def test_two_columns_of_one_name_cannot_be_the_target(tmp_path):
     with pytest.raises(ValueError, match=r"several columns 'y' \(1, 2, counted from 0\)"):
         open_stream(path, target="y")
     assert _read(path, target=1)[1].tolist() == [2, 5]
+
+
+@pytest.mark.parametrize("first", ["?,?,a", "NA,NA,1", "nan,null,b", "-,x,1"])
+def test_a_first_line_of_missing_values_may_be_a_row(first, parser, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{first}\n1,2,b\n3,4,a\n")
+    with pytest.raises(ValueError, match=r"a\.csv: line 1, column '0'.*header=False"):
+        open_stream(path)
+
+
+def test_a_line_of_tabs_is_a_record(parser, tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("a\tb\ty\n1\t2\t0\n\t\t\n3\t4\t1\n")
+    with pytest.raises(ValueError, match=r"a\.tsv: line 3"):
+        list(checked(open_stream(path)))

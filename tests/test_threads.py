@@ -250,6 +250,61 @@ def test_a_fork_while_another_thread_is_inside_leaves_a_working_child(held):
     assert run.returncode == 0, run.stderr[-800:]
 
 
+IMPORTING = """
+import builtins, os, sys, threading, time, warnings
+import numpy as np
+from krein.kernels import Gaussian
+
+X = np.random.default_rng(0).standard_normal((2000, 3))
+began, plain = threading.Event(), builtins.__import__
+
+def slow(name, *arguments, **options):
+    if name.startswith("llvmlite") and not began.is_set():  # while numba is half imported
+        began.set()
+        time.sleep(0.5)  # the import has begun, and the fork comes meanwhile
+    return plain(name, *arguments, **options)
+
+builtins.__import__ = slow
+thread = threading.Thread(target=Gaussian(), args=(X,))
+thread.start()
+assert began.wait(600)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)
+    child = os.fork()
+if not child:
+    Gaussian()(X)
+    os._exit(0)
+for _ in range(36000):
+    done, status = os.waitpid(child, os.WNOHANG)
+    if done:
+        break
+    time.sleep(0.1)
+else:
+    os.kill(child, 9)
+    sys.exit("the child hangs")
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_while_another_thread_imports_the_compiler_leaves_a_working_child():
+    pytest.importorskip("numba")
+    env = {**os.environ, "PYTHONPATH": str(Path(krein.__file__).resolve().parents[1])}
+    command = [sys.executable, "-c", IMPORTING]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert run.returncode == 0, run.stderr[-800:]
+
+
+@pytest.mark.parametrize("learner", [krein.KreinRidge, krein.KreinRegressor])
+def test_many_rows_on_a_small_map_have_one_blas_thread(learner, two_threads):
+    NOTED.clear()
+    rows = np.random.default_rng(0).standard_normal((1300, 2))
+    learner(Seen(), 10, random_state=0).fit(rows, rows[:, 0]).predict(rows)
+    assert NOTED
+    assert all(threads == {1} for threads in NOTED)
+
+
 def test_slow_functions_may_fit_within(two_threads):
     """A kernel that fits a model itself finds BLAS held, and leaves it held."""
     inner = krein.KreinRidge(Gaussian(), 5).fit(X, X[:, 0])

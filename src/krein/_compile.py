@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ._threads import no_fork
+
 
 def compiled(loop: Callable[..., Any], **options: Any) -> Callable[..., Any] | None:
     """Compile a loop to run without Python's lock, and cache the result on disk.
@@ -22,12 +24,37 @@ def compiled(loop: Callable[..., Any], **options: Any) -> Callable[..., Any] | N
     callable or None
         The compiled loop; None if Numba is not installed.
     """
-    try:
-        import numba  # here, because Numba takes longer to import than krein
-    except ImportError:
-        return None
-    jit = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
-    try:
-        return jit(cache=True)(loop)
-    except RuntimeError:  # no folder is writable for the cache
-        return jit()(loop)
+    # A fork in another thread waits: in its child a half-imported module would stay locked.
+    with no_fork():
+        try:
+            import numba  # here, because Numba takes longer to import than krein
+        except ImportError:
+            return None
+        jit = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
+        try:
+            return _guarded(jit(cache=True)(loop))
+        except RuntimeError:  # no folder is writable for the cache
+            return _guarded(jit()(loop))
+
+
+def _guarded(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a fork wait also for the first call with arguments of each kind, which compiles."""
+    known: set[tuple] = set()
+
+    def call(*arguments: Any) -> Any:
+        kinds = tuple(map(_kind, arguments))
+        if kinds in known:
+            return loop(*arguments)
+        with no_fork():
+            found = loop(*arguments)
+        known.add(kinds)
+        return found
+
+    return call
+
+
+def _kind(argument: Any) -> Any:
+    if not hasattr(argument, "flags"):
+        return type(argument)
+    flags = argument.flags
+    return argument.dtype, argument.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable

@@ -40,6 +40,12 @@ class Core:
     def signs(self) -> NDArray[np.floating]:
         return np.where(self.values < 0, -1.0, 1.0)
 
+    def of_values_times(self, unit: float) -> Core:
+        """Return the core of the kernel itself if this is the core of `unit` times the kernel."""
+        root = np.sqrt(unit)
+        with np.errstate(over="ignore"):  # an eigenvalue may exceed the largest float
+            return Core(self.left * root, self.right * root, self.values / unit)
+
     def triangular(self) -> Core:
         """Return the core with triangular maps if it is positive definite and of full rank.
 
@@ -85,6 +91,11 @@ def factorise(
     V : ndarray of shape (m, r)
         Right vectors.
     """
+    if not np.isfinite(M).all():  # LAPACK's SVD would not return
+        raise ValueError(
+            "Products of the kernel's values overflow: multiply the kernel by a small number, e.g. "
+            "1e-100 * kernel."
+        )
     with blas_threads_for(M):
         if symmetric:
             values, U = np.linalg.eigh((M + M.T) / 2)

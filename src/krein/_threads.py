@@ -29,6 +29,13 @@ _holds: dict[int, int] = {}
 _before: list[int] = []
 
 
+@contextmanager
+def no_fork() -> Iterator[None]:
+    """Let a fork of the process, in any thread, wait until the context ends."""
+    with _lock:
+        yield
+
+
 @functools.cache
 def _blas() -> Any:
     """Return threadpoolctl's handle of the BLAS libraries; making one takes milliseconds."""

@@ -55,6 +55,22 @@ def concatenated(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
+def canonical(X: Any) -> Any:
+    """Return a CSR matrix with sorted indices and no entry twice; anything else as it is.
+
+    The caller's matrix is not changed. Indices become int32 if they fit, as scikit-learn needs.
+    """
+    if not sparse.issparse(X) or X.format != "csr":
+        return X
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.indices.dtype == np.int64 and max(X.shape[1], X.nnz) < 2**31:
+        parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = type(X)(parts, shape=X.shape)
+    return X
+
+
 def column_names(X: Any) -> list[str] | None:
     """Return the column names of a data frame if all of them are text, else None."""
     names = list(X.columns) if hasattr(X, "columns") and is_table(X) else []

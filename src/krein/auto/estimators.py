@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_co
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._threads import blas_threads_for
+from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._parameters import store
@@ -25,7 +25,7 @@ from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstra
 from ..kernels import Kernel
 from ..kernels.errors import BadPairError
 from ..kernels.memory import Memory, Remembered
-from ..kernels.values import check_values
+from ..kernels.values import UninformativeWarning, check_values, warn_uninformative
 from ..proximity import DissimilarityToSimilarity
 from ..proximity.errors import BadProximityError
 from ..rows import count
@@ -36,7 +36,7 @@ from .maps import candidates, views
 from .parameters import with_parameters
 from .plan import Plan
 from .report import Report
-from .sizes import AT_ONCE, FEW, SAMPLED
+from .sizes import AT_ONCE, FEW, N_JUDGED, SAMPLED
 from .trials import Tasks, Trials
 
 
@@ -83,8 +83,8 @@ class Automatic(Estimator):
         -------
         self
         """
-        small = blas_threads_for(None if is_stream(X) else X)
-        with reporting(self, None), small, all_or_nothing(self):
+        # Many small systems: further BLAS threads would cost more CPU time than they save.
+        with reporting(self, None), one_blas_thread(), all_or_nothing(self):
             data, survey = self._look(X, y, sample_weight)
             self._fit(data, survey)
         return self
@@ -119,7 +119,12 @@ class Automatic(Estimator):
             self.max_seconds,
             self.dissimilarity,
         )
-        self._run(trials, maps)
+        if isinstance(kernel, Kernel) and not self.dissimilarity and not kernel.is_pairwise:
+            judged = survey.sample.X[:N_JUDGED]
+            warn_uninformative(kernel, kernel(judged), judged)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
+            self._run(trials, maps)
         if isinstance(kernel, Remembered):
             kernel.memory.forget()
 
@@ -192,7 +197,7 @@ class Automatic(Estimator):
     def _mean(self, X: Any, name: str) -> NDArray:
         """Average the outputs of one method over all kept models."""
         check_is_fitted(self, "estimators_")
-        with blas_threads_for(None if is_stream(X) else X):
+        with one_blas_thread():
             rows = self._new_rows(X)
             methods = [getattr(model, name) for model in self.estimators_]
             if is_stream(X) or not isinstance(rows, InMemory):

@@ -25,5 +25,7 @@ MANY = 5000
 RATES, ONE_RATE = (1.0, 3.0), 200
 # The number of objects whose median dissimilarity is taken.
 SAMPLED = 300
+# The number of rows whose kernel values tell whether the kernel says anything.
+N_JUDGED = 100
 # New rows are predicted this many at a time, so that all models ask for the same kernel values.
 AT_ONCE = 256

@@ -115,10 +115,13 @@ class Learner(Estimator):
         return Numbers.of(survey, self._name)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
-        """One BLAS thread while the data and the map are small."""
+        """One BLAS thread while the map is small: rows are walked by threads of our own."""
         names = self.get_params(deep=True).items()
-        widths = [v for name, v in names if name.endswith("n_components") and isinstance(v, int)]
-        return blas_threads_for(None if is_stream(X) else X, *widths)
+        # A Nyström map has up to three landmarks per component.
+        widths = [
+            3 * v for name, v in names if name.endswith("n_components") and isinstance(v, int)
+        ]
+        return blas_threads_for((), *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
         """The seed of samples and folds: without a random state always the same."""
@@ -163,7 +166,7 @@ class Learner(Estimator):
 
     def _outputs(self, X: Any) -> Array:
         """``Z w + b``, shape (n, q), block by block."""
-        with blas_threads_for(None if is_stream(X) else X, self._representation.width):
+        with blas_threads_for((), self._representation.width):
             statistic = Predictions(self._representation, np.atleast_2d(self.coef_))
             return fold(self._checked(X), statistic).outputs + np.atleast_1d(self.intercept_)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from .._hashing import Hashes
 from .._validation import as_generator
 from ..features.base import FewRowsWarning
+from ..kernels.values import UninformativeWarning
 from ..rows import take
 from ..streaming import (
     Block,
@@ -220,6 +221,7 @@ class Task:
         with warnings.catch_warnings():
             # The user asked for a rank on all rows, not on those of a fold.
             warnings.simplefilter("ignore", FewRowsWarning)
+            warnings.simplefilter("ignore", UninformativeWarning)  # said of all rows
             rng = as_generator(self.recipe.random_state)
             representation = self.recipe.fit(sample_of(part, 0), rng)
         X = take(new.X, test)

@@ -22,6 +22,7 @@ from .._validation import NestedParameters, all_or_nothing, as_generator, check_
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
+from ..rows import canonical
 from .geometry import Range
 
 # Largest memory of the sample of rows in float64, in bytes.
@@ -92,9 +93,8 @@ class FeatureMap(
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         check_numeric_columns(self, X)
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32]
-        )
+        dtypes = [np.float64, np.float32]
+        return canonical(validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes))
 
     def _map(self, X: Any) -> NDArray:
         raise TypeError(f"{type(self).__name__} must define _map.")

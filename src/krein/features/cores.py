@@ -9,6 +9,7 @@ from scipy.linalg.lapack import dpotrf, dtrcon
 
 from .._core import STRIP, Core, factorise
 from .._threads import blas_threads_for
+from .._validation import unit_of
 from ..published.cores import one_shot_core, squared_core
 from .source import Source
 
@@ -64,11 +65,17 @@ def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Co
 
     With ``K_ZZ = U D Vᵀ`` the features are ``k(x, Z) V |D|^(−½)``.
     """
-    K = source.values(landmarks, landmarks)
+    K, unit = _in_units(source.values(landmarks, landmarks))
     U, values, V = factorise(K, source.is_symmetric, rank, tol)
     scale = np.abs(values) ** -0.5
     signs = np.where(values < 0, -1.0, 1.0)
-    return Core(V * scale, U * (scale * signs), values)
+    return Core(V * scale, U * (scale * signs), values).of_values_times(unit)
+
+
+def _in_units(K: NDArray) -> tuple[NDArray[np.floating], float]:
+    """Return ``unit · K`` and the unit, a power of two that keeps products from overflowing."""
+    unit = unit_of(float(np.abs(K).max(initial=0)))
+    return (K if unit == 1 else K * unit), unit
 
 
 def sketched_core(
@@ -100,20 +107,19 @@ def sketched_core(
         Relative cut of singular values.
     """
     m = len(landmarks)
-    K = source.values(sample, sample)
+    K, unit = _in_units(source.values(sample, sample))
     Q1, inverse1 = _range(K[:, :m], rank, tol)
     Q2, inverse2 = (Q1, inverse1) if source.is_symmetric else _range(K[:m].T, rank, tol)
     inner = Q1.T @ K @ Q2
     whole = source.is_symmetric and rank == m == len(inner)
     if whole and (root := _positive_root(inner, tol)) is not None:
         left = inverse1 @ root[0]
-        return Core(left, left, root[1])
+        return Core(left, left, root[1]).of_values_times(unit)
     U, values, V = factorise(inner, source.is_symmetric, rank, tol)
     scale = np.abs(values) ** 0.5
     left = inverse1 @ U * scale
-    if source.is_symmetric:
-        return Core(left, left * np.where(values < 0, -1.0, 1.0), values)
-    return Core(left, inverse2 @ V * scale, values)
+    right = left * np.where(values < 0, -1.0, 1.0) if source.is_symmetric else inverse2 @ V * scale
+    return Core(left, right, values).of_values_times(unit)
 
 
 def _positive_root(

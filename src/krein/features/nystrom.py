@@ -18,8 +18,8 @@ from .._hashing import as_key
 from .._validation import outside_level
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
-from ..kernels.errors import BadPairError
-from ..kernels.values import check_values
+from ..kernels.errors import BadPairError, one_line
+from ..kernels.values import check_values, warn_uninformative
 from ..rows import count
 from .base import FeatureMap, FewRowsWarning
 from .choice import choose_landmarks
@@ -29,6 +29,8 @@ from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .projection import Values, project
 from .source import Source, kernel_values
 
+# The number of landmarks whose kernel values tell whether the kernel says anything.
+N_JUDGED = 100
 # Largest default number of landmarks beyond the rank; the cost of `fit` grows with the cube of the
 # number of landmarks.
 MOST_SPARE = 300
@@ -153,6 +155,12 @@ class Nystrom(FeatureMap):
             return Gaussian()
         if isinstance(self.kernel, str):
             return Precomputed()
+        if self.kernel.is_pairwise and not isinstance(self.kernel, Precomputed):
+            raise ValueError(
+                f"{type(self).__name__} takes a matrix of kernel values as it is, got "
+                f"{one_line(self.kernel)}: compute with the matrix instead, and pass "
+                'kernel="precomputed".'
+            )
         return self.kernel
 
     @property
@@ -247,6 +255,7 @@ class Nystrom(FeatureMap):
         key = as_key(rng)
         source, indices, inside = choose_landmarks(self.landmarks, source, self._wanted(), key)
         sample = self._sample(source, indices, key)
+        self._check_informative(source, indices[:N_JUDGED])
         core = self._fit_core(source, indices, sample).triangular()
         if not len(core.values):
             raise ValueError(
@@ -261,6 +270,11 @@ class Nystrom(FeatureMap):
             self.form_ = Signature(core.signs)
         self._largest = self._check_held_out(source, indices, sample, core, key)
         self._source = source, indices
+
+    def _check_informative(self, source: Source, rows: NDArray[np.intp]) -> None:
+        """Warn if nothing can be learned from the values of some landmarks."""
+        if not source.precomputed:
+            warn_uninformative(self.kernel_, source.values(rows, rows), source.take(rows))
 
     def _wanted(self) -> int:
         """Return the number of landmarks to choose."""

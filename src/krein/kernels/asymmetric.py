@@ -87,7 +87,8 @@ class ShiftGaussian(_Directed):
     def _block(self, X: Any, Y: Any) -> NDArray:
         r = check_vector(self, "shift", self.shift, X.shape[1])
         if not (sparse.issparse(X) or sparse.issparse(Y)):
-            return np.exp(self._exponent(distances(X + r.astype(X.dtype), Y)))
+            left, right = centred(X, Y)  # far from the origin a shift of float32 rows is rounded
+            return np.exp(self._exponent(distances(left + r.astype(X.dtype), right)))
         # ‖Δ + r‖²/σ² = (‖Δ‖² + 2 r·Δ + ‖r‖²)/σ² keeps sparse rows sparse.
         sigma = check_positive(self, "sigma", self.sigma)
         with np.errstate(over="ignore", invalid="ignore"):

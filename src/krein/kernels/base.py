@@ -18,10 +18,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._validation import NestedParameters, check_choice, check_positive
+from .._validation import NestedParameters, check_choice, check_numeric_columns, check_positive
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..published.extension import zero_extension
-from ..rows import count, take
+from ..rows import canonical, count, take
 from ._arithmetic import Arithmetic
 from .errors import BadPairError, NoMeasureError, UnresolvedError
 from .traits import Traits
@@ -112,7 +112,9 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         """Validate X: a finite float32/float64 matrix, dense or CSR."""
-        return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name=name)
+        check_numeric_columns(self, X)
+        dtypes = [np.float64, np.float32]
+        return canonical(check_array(X, accept_sparse="csr", dtype=dtypes, input_name=name))
 
     def takes_matrix(self, X: Any) -> bool:
         """Return True if the kernel takes X as a numeric matrix, not as a list of objects."""

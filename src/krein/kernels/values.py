@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import hash_rows
+from .._validation import outside_level
 from .base import Kernel
 from .errors import BadPairError, one_line
 
@@ -16,9 +17,13 @@ from .errors import BadPairError, one_line
 # k(x, x). A matrix is constant if its values deviate from their mean by less than this share of it.
 NEGLIGIBLE = 1e-3
 # A matrix is nearly the identity if at least this share of its rows stand alone.
-MOST_ROWS = 0.9
+MOST_ROWS = 0.75
 # Matrices of fewer objects are not judged, because few values can be alike by chance.
 FEWEST = 10
+
+
+class UninformativeWarning(UserWarning):
+    """A kernel matrix is nearly the identity or nearly constant."""
 
 
 def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any = None) -> NDArray:
@@ -108,4 +113,5 @@ def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
     """
     reason = uninformative(K)
     if reason is not None and (X is None or len(np.unique(hash_rows(X))) >= FEWEST):
-        warnings.warn(f"{kernel_name(kernel)} is {reason}.", UserWarning, stacklevel=4)
+        said = f"{kernel_name(kernel)} is {reason}."
+        warnings.warn(said, UninformativeWarning, stacklevel=outside_level())

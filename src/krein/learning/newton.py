@@ -21,6 +21,7 @@ from scipy.linalg.lapack import dpotrs
 
 from ..forms import Form
 from ..streaming.fold import fold
+from ..streaming.moments import add_gram, symmetric
 from .losses import SquaredHinge
 from .penalties import Split
 
@@ -295,7 +296,7 @@ class GramChange:
     def gram(self) -> Array:
         """The change of the Gram matrix, shape (p + 1, p + 1)."""
         added, taken = (several.sum() for several in self._waiting)
-        return added - taken
+        return symmetric(added - taken)
 
 
 class _Waiting:
@@ -321,9 +322,7 @@ class _Waiting:
         """Multiply the rows that wait and return the sum of all products."""
         if self.n:
             A = self.rows[: self.n]
-            # NumPy knows that this product is symmetric. SciPy has a BLAS of its own, and the
-            # threads of either would wait for work on the time of the other.
-            self.total += A.T @ A
+            add_gram(A, self.total)
             self.n = 0
         return self.total
 

@@ -13,6 +13,9 @@ from .cells import is_number
 # So many records are searched for another row with the first record's label.
 LOOK = 1000
 
+# Marks of a value that is missing, which are no names of columns.
+MISSING = {"?", "na", "n/a", "nan", "null", "none", "-", "."}
+
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -36,6 +39,9 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
     line, first = next(rows)
     cells = [first[j] for j in features]
     if not any(map(is_number, cells)):
+        missing = next((j for j in features if first[j].strip().casefold() in MISSING), None)
+        if missing is not None:
+            raise _ambiguous(path, line, missing, first[missing])
         return any(cell.strip() for cell in cells)
     _, second = next(rows, (0, []))
     if len(second) != len(first):
@@ -50,12 +56,16 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
             _warn(path)
             return True
     if not is_row:
-        raise ValueError(
-            f"{path}: line {line}, column {str(odd)!r}: {first[odd]!r} is not a number, so the "
-            "line may be a row or the names of the columns: say which by "
-            "krein.streaming.open_stream(path, header=False) or header=True."
-        )
+        raise _ambiguous(path, line, odd, first[odd])
     return False
+
+
+def _ambiguous(path: Path, line: int, column: int, cell: str) -> ValueError:
+    return ValueError(
+        f"{path}: line {line}, column {str(column)!r}: {cell!r} is not a number, so the line may "
+        "be a row or the names of the columns: say which by "
+        "krein.streaming.open_stream(path, header=False) or header=True."
+    )
 
 
 def _is_row(

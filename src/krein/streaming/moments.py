@@ -152,7 +152,7 @@ class MomentsSum:
         total = self.weight + added
         d = np.concatenate(means) - self.mean
         shift = np.sqrt(self.weight * (added / total)) * d
-        add_gram(_centred(columns, means, weight), shift, self._scatter)
+        add_gram(_centred(columns, means, weight), self._scatter, shift)
         self.mean += (added / total) * d
         self.weight = total
 
@@ -163,8 +163,7 @@ class MomentsSum:
 
     def freeze(self) -> Moments:
         """The moments so far."""
-        upper = np.triu(self._scatter)
-        return Moments(self.weight, self.mean.copy(), upper + np.triu(upper, 1).T)
+        return Moments(self.weight, self.mean.copy(), symmetric(self._scatter))
 
 
 def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | None) -> Array:
@@ -190,7 +189,13 @@ def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | N
     return A
 
 
-def add_gram(A: Array, shift: Array, out: Array) -> None:
+def symmetric(A: Array) -> Array:
+    """Return the symmetric matrix with the upper triangle of A."""
+    upper = np.triu(A)
+    return upper + np.triu(upper, 1).T
+
+
+def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
     """Add ``AᵀA + shift shiftᵀ`` to `out`, on and above the diagonal, by tiles in threads.
 
     The tiles depend on the width alone, so that the number of threads does not change the sum.
@@ -206,7 +211,8 @@ def add_gram(A: Array, shift: Array, out: Array) -> None:
         left, right = pair
         product = A[:, left].T @ A[:, right]
         out[left, right] += product
-        out[left, right] += np.outer(shift[left], shift[right])
+        if shift is not None:
+            out[left, right] += np.outer(shift[left], shift[right])
 
     if len(tiles) == 1:
         return work((tiles[0], tiles[0]))

@@ -186,7 +186,7 @@ def _index_columns(path: Path, schema: Any) -> list[str]:
     try:
         index = json.loads(written)["index_columns"] if written else []
         return [name for name in index if isinstance(name, str) and name in schema.names]
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(
             f"{path}: what pandas has written about its columns, in the footer, cannot be read "
             f"({reason(error)}), so which of them is the index is unknown: write the file anew."

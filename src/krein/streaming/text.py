@@ -183,7 +183,8 @@ class TextFile(Table, Container):
     def _by_numpy(self, text: bytes) -> tuple[NDArray, None] | None:
         if text.translate(None, PLAIN):
             return None
-        lines = [line for line in in_lines(text.decode()) if line.strip()]
+        blank = " \r\n" if self.delimiter == "\t" else None  # a line of tabs is a record
+        lines = [line for line in in_lines(text.decode()) if line.strip(blank)]
         try:
             values = np.loadtxt(
                 lines, delimiter=self.delimiter, ndmin=2, comments=None, quotechar='"'
