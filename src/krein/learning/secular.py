@@ -1,8 +1,8 @@
 """Least squares with a fixed variance of the predictions, solved by a secular equation.
 
 This is the variance-constrained method (VC-LSM) of the scalable Kreĭn paper, §2.4. A penalty
-shrinks the predictions towards a constant; the constraint fixes their variance instead. The problem is not
-convex, but the root of one equation in one unknown gives its global minimum.
+shrinks the predictions towards a constant; the constraint fixes their variance instead. The problem
+is not convex, but the root of one equation in one unknown gives its global minimum.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Secular:
         found = []
         with one_blas_thread():
             for penalty in penalties:
-                # C is proportional to the penalties: penalties of equal ratio share a decomposition.
+                # C is proportional to the penalties, so equal ratios share one decomposition.
                 used = _Sphere.used_by(self, problem, penalty)
                 key = f"{penalty.alpha_neg / penalty.alpha:.10e}", len(used)
                 if key not in spheres:
