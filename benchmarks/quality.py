@@ -81,7 +81,7 @@ def asymmetric_table(seeds: int, n_rows: int) -> list[Row]:
             width = 24 * dim
 
             def printed(seed: int, kernel: Kernel = kernel, width: int = width) -> RandomFourier:
-                # M draws from each of μ_R⁺, μ_R⁻ and μ_I⁺, with exact masses and without null parts.
+                # M draws each from μ_R⁺, μ_R⁻ and μ_I⁺ with exact masses; null parts are skipped.
                 return RandomFourier(
                     kernel,
                     width,

@@ -140,7 +140,13 @@ class Data:
         return cls(container, True, columns, _known=_Known(hashes))
 
     def by(self, rows: int) -> Data:
-        """Return the same data in pieces of at most `rows` rows."""
+        """Return the same data in smaller or larger pieces.
+
+        Parameters
+        ----------
+        rows : int
+            The largest number of rows of a piece.
+        """
         return replace(self, piece_rows=rows)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -198,7 +204,20 @@ class Data:
         return np.arange(count(self.memory.X)) if s is None else np.flatnonzero(s > 0)
 
     def sample(self, key: int) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
-        """Return the indices and the weights of the rows in memory that a `Reservoir` keeps."""
+        """Return the rows that a `Reservoir` keeps, for data in memory.
+
+        Parameters
+        ----------
+        key : int
+            The seed of the sample.
+
+        Returns
+        -------
+        rows : ndarray of int
+            The indices of the sampled rows.
+        weight : ndarray
+            The total weight of all rows with the same content as each sampled row.
+        """
         rows, s, y = self.counted, self.memory.weight, self.memory.y
         ties = order_of_targets(None if y is None else y[rows])
         rows = rows[np.lexsort((*ties, self.hashes[rows]))]
@@ -210,7 +229,14 @@ class Data:
         return rows[first][chosen], totals[chosen]
 
     def part(self, rows: NDArray[np.intp]) -> Data:
-        """Return the data of some rows in memory; a square matrix keeps only their columns."""
+        """Return the data of some rows, for data in memory.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The indices of the rows. A square matrix of kernel values also keeps only the columns
+            with these indices.
+        """
         X, y, s = self.memory.X, self.memory.y, self.memory.weight
         inside = X[np.ix_(rows, rows)] if self.pairwise else take(X, rows)
         weight = None if s is None else s[rows]

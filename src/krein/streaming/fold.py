@@ -88,9 +88,11 @@ class Together:
         self.statistics = statistics
 
     def update(self, piece: Any) -> Together:
+        """Return the statistics with the rows of one more piece."""
         return Together(*(statistic.update(piece) for statistic in self.statistics))
 
     def merge(self, other: Together) -> Together:
+        """Return the statistics of the rows of both."""
         pairs = zip(self.statistics, other.statistics, strict=True)
         return Together(*(mine.merge(theirs) for mine, theirs in pairs))
 
@@ -118,9 +120,11 @@ class Collected:
         self.function, self.pieces = function, list(pieces)
 
     def update(self, piece: Any) -> Collected:
+        """Append one piece, or its function value, in place."""
         self.pieces.append(piece if self.function is None else self.function(piece))
         return self
 
     def merge(self, other: Collected) -> Collected:
+        """Append the results of `other`, whose rows come later in the data, in place."""
         self.pieces += other.pieces
         return self

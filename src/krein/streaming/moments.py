@@ -55,19 +55,39 @@ class Moments:
 
     @classmethod
     def zero(cls, width: int) -> Moments:
-        """Return the moments of no rows with `width` columns."""
+        """Return the moments of no rows.
+
+        Parameters
+        ----------
+        width : int
+            The number of columns.
+        """
         return cls(0.0, np.zeros(width), np.zeros((width, width)))
 
     @classmethod
     def of(cls, A: Array, weight: Array | None = None) -> Moments:
-        """Return the moments of the rows of A, shape (n, p), with weights of shape (n,)."""
+        """Return the moments of one block of rows.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, p)
+            The rows.
+        weight : ndarray of shape (n,), default=None
+            The weights of the rows. None gives every row the weight 1.
+        """
         total = MomentsSum(A.shape[1])
         total.add(A, weight=weight)
         return total.freeze()
 
     @classmethod
     def total(cls, parts: Iterable[Moments]) -> Moments:
-        """Return the moments of the rows of all parts, merged in pairs."""
+        """Return the moments of the rows of all parts, merged in pairs.
+
+        Parameters
+        ----------
+        parts : iterable of Moments
+            The moments of disjoint sets of rows, at least one.
+        """
         queue = list(parts)
         if not queue:
             raise ValueError("The total of no moments is not defined: pass at least one.")
@@ -82,6 +102,11 @@ class Moments:
 
         The other parts are merged. Subtracting the part from the total would lose all digits if
         the part were much larger than the others.
+
+        Parameters
+        ----------
+        parts : sequence of Moments
+            The moments of disjoint sets of rows, at least one.
         """
         zero = cls.zero(parts[0].width)
         after = [zero]
@@ -260,6 +285,7 @@ class FoldMoments:
         return self
 
     def merge(self, other: FoldMoments) -> FoldMoments:
+        """Add the moments of the rows of `other`, in place."""
         for mine, theirs in zip(self._sums, other._sums, strict=True):
             mine.join(theirs.freeze())
         return self

@@ -208,10 +208,12 @@ class Sample:
         self.size, self.key, self.reservoir = size, key, reservoir
 
     def update(self, block: Any) -> Sample:
+        """Return the sample with the rows of one more block."""
         reservoir = self.reservoir or Reservoir.zero(self.size(block.X), self.key)
         return Sample(self.size, self.key, reservoir.update(block.X, block.weight, block.y))
 
     def merge(self, other: Sample) -> Sample:
+        """Return the sample of the rows of both."""
         if self.reservoir is None or other.reservoir is None:
             return other if self.reservoir is None else self
         return Sample(self.size, self.key, self.reservoir.merge(other.reservoir))
