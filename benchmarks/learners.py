@@ -1,11 +1,12 @@
-"""The learners: speed and memory against their bars.
+"""Speed and memory of the learners, compared with required bars.
 
     python benchmarks/learners.py [--quick] [--only svc,cv,ridge,memmap,strings,threads]
                                    [--repeats 3]
 
-Ratios within one run: runs of both sides alternate and the best of each counts (the grid search of
-"cv" and the largest memory map are run once). Data come from $KREIN_DATA or ../shared/data. The
-exit code is 1 if a bar is missed, except with --quick, which only shows that it runs.
+Speed is the ratio of two times in one run. Runs of krein and of its peer alternate, and the fastest
+run of each counts. The grid search of "cv" and the largest memory map run once. Data come from
+$KREIN_DATA or ../shared/data. The exit code is 1 if a bar is missed. With --quick the sizes are
+small, and no bar is checked.
 """
 
 from __future__ import annotations
@@ -47,20 +48,20 @@ from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
 def ijcnn1(n: int | None) -> tuple[NDArray, NDArray] | None:
     path = find("ijcnn1/ijcnn1.npz")
     if path is None:
-        print("ijcnn1 is not here (set KREIN_DATA): left out.", file=sys.stderr)
+        print("ijcnn1 is not found (set KREIN_DATA): left out.", file=sys.stderr)
         return None
     data = np.load(path)
     return data["X_train"][:n], data["y_train"][:n].astype(float)
 
 
 def best_of(repeats: int, *works: Callable[[], object]) -> list[float]:
-    """The best time of each, runs interleaved."""
+    """Return the fastest time of each work; the runs alternate."""
     times = [[seconds(work) for work in works] for _ in range(repeats)]
     return [min(column) for column in zip(*times, strict=True)]
 
 
 def svc_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """KreinSVC against LinearSVC, the same features, features included."""
+    """Compare KreinSVC with LinearSVC on the same features, including the time of the features."""
     found = ijcnn1(3000 if quick else None)
     if found is None:
         return
@@ -92,7 +93,7 @@ def svc_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def cv_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """A grid of penalties from one pass against a grid search that fits at every point."""
+    """Compare a grid of penalties in one pass with a grid search that fits at every point."""
     found = ijcnn1(2000 if quick else None)
     if found is None:
         return
@@ -116,7 +117,7 @@ def cv_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def ridge_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """One ridge on many rows against scikit-learn's pipeline: time and memory."""
+    """Compare time and memory of KreinRidge on many rows with a pipeline of scikit-learn."""
     n, d, width = (5_000, 54, 64) if quick else (200_000, 54, 1024)
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
@@ -148,7 +149,7 @@ def ridge_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def memmap_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """A memory map that need not fit into memory: peak and growth."""
+    """Measure the peak and the growth of memory on a memory map of many rows."""
     largest, d, width = (20_000, 22, 64) if quick else (2_000_000, 22, 512)
     sizes = np.geomspace(largest / 10, largest, 3).astype(int)
     rng = np.random.default_rng(0)
@@ -177,10 +178,10 @@ def memmap_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """Strings: landmarks against the whole matrix, kernel values included on both sides."""
+    """Compare landmarks with the whole kernel matrix on strings, including the kernel values."""
     path = find("strings/splice.txt")
     if path is None:
-        print("splice is not here (set KREIN_DATA): left out.", file=sys.stderr)
+        print("splice is not found (set KREIN_DATA): left out.", file=sys.stderr)
         return
     lines = [line.split("\t") for line in path.read_text().splitlines()]
     labels, texts = np.array([line[0] for line in lines]), np.array([line[2] for line in lines])
@@ -209,7 +210,7 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
         scores["peer"].append(float(np.mean(said == y[n:])))
 
     times = []
-    # One test set of 990 strings is off by a point: all rows are divided anew, several times.
+    # The accuracy on one test set of 990 strings varies by a point, so several divisions are used.
     for seed in range(2 if quick else 10):
         order = np.random.default_rng(seed).permutation(len(lines))[:used]
         y, strings = labels[order], texts[order].tolist()
@@ -238,7 +239,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def cpu_seconds(n: int, one_thread: bool) -> float:
-    """CPU seconds, over all threads, of a small fit in a process with one BLAS thread or all."""
+    """Return the CPU seconds of a small fit in a new process with one BLAS thread or with all."""
     env = {name: value for name, value in os.environ.items() if name not in THREADS}
     env |= dict.fromkeys(THREADS, "1") if one_thread else {}
     command = [sys.executable, "-c", SMALL, str(n)]
@@ -247,7 +248,7 @@ def cpu_seconds(n: int, one_thread: bool) -> float:
 
 
 def thread_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """A small fit must not cost more for the threads that a machine has."""
+    """Check that a small fit does not take more CPU time with many threads than with one."""
     n = 40 if quick else 150
     times = [(cpu_seconds(n, True), cpu_seconds(n, False)) for _ in range(1 if quick else repeats)]
     one, several = np.min(times, axis=0)

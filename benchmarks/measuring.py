@@ -1,4 +1,4 @@
-"""What the benchmarks share: a row of the table, its report, seconds, memory and the data."""
+"""Functions that all benchmarks share: rows of the result table, time, memory and data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: a figure and the bar it is held against."""
+    """One row of the result table: a measured figure and its required bar."""
 
     work: str
     figure: float
@@ -42,7 +42,7 @@ class Row:
 
 
 def arguments(doc: str | None, parts: Iterable[str]) -> argparse.ArgumentParser:
-    """A parser with --quick and --only."""
+    """Return a parser with the options --quick and --only."""
     parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes, no verdict")
     parser.add_argument("--only", default=",".join(parts), help="parts, with commas in between")
@@ -52,7 +52,7 @@ def arguments(doc: str | None, parts: Iterable[str]) -> argparse.ArgumentParser:
 def chosen_parts(
     parser: argparse.ArgumentParser, options: argparse.Namespace, parts: Iterable[str]
 ) -> list[str]:
-    """The parts of --only; an unknown one ends the run."""
+    """Return the parts that --only names; exit if a part is unknown."""
     chosen = options.only.split(",")
     if unknown := set(chosen) - set(parts):
         parser.error(f"--only takes {', '.join(parts)}; got {', '.join(sorted(unknown))}")
@@ -60,7 +60,7 @@ def chosen_parts(
 
 
 def report(rows: Sequence[Row], quick: bool) -> None:
-    """Print the rows; exit with 1 if a bar is missed and the sizes are the full ones."""
+    """Print the rows; exit with code 1 if a bar is missed, unless `quick`."""
     print()
     for row in rows:
         print(row.line(quick))
@@ -77,7 +77,7 @@ def run(
     repeats: int,
     argv: Sequence[str] | None,
 ) -> list[Row]:
-    """Parse, run the parts that were asked for and report."""
+    """Parse the options, run the selected parts and print the result table."""
     parser = arguments(doc, parts)
     parser.add_argument(
         "--repeats", type=int, default=repeats, help="runs of which the best counts"
@@ -91,7 +91,7 @@ def run(
 
 
 def find(name: str) -> Path | None:
-    """A file of $KREIN_DATA or ../shared/data, or None where it is not here."""
+    """Return the path of a file in $KREIN_DATA or ../shared/data, or None if there is no file."""
     shared = Path(__file__).resolve().parents[2] / "shared" / "data"
     for folder in (os.environ.get("KREIN_DATA"), shared):
         if folder and (path := Path(folder) / name).exists():
@@ -100,38 +100,38 @@ def find(name: str) -> Path | None:
 
 
 def load(name: str, key: str = "X") -> NDArray | None:
-    """An array of a data file, or None, with a word about it, where the file is not here."""
+    """Return an array of a data file; print a message and return None if there is no file."""
     path = find(name)
     if path is None:
-        print(f"{name} is not here (set KREIN_DATA): left out.", file=sys.stderr)
+        print(f"{name} is not found (set KREIN_DATA): left out.", file=sys.stderr)
         return None
     return np.load(path)[key].astype(float)
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """How long `work` takes."""
+    """Return the seconds that `work` takes."""
     begin = time.perf_counter()
     result = work()
     elapsed = time.perf_counter() - begin
-    del result  # freed outside of the measured time
+    del result  # freeing memory is not part of the measured time
     return elapsed
 
 
 def memory_is_known() -> bool:
-    """Whether the system tells how much memory the process holds (Linux)."""
+    """Return True if the system reports the memory of a process (Linux)."""
     return STATUS.exists() and "RssAnon" in STATUS.read_text()
 
 
 def anonymous_memory() -> float:
-    """Megabytes of this process that no file backs."""
+    """Return the megabytes of this process that are not backed by a file."""
     lines = STATUS.read_text().splitlines()
     return int(next(line for line in lines if line.startswith("RssAnon")).split()[1]) / 1024
 
 
 def peak_memory(work: Callable[[], Any]) -> float:
-    """Megabytes that `work` holds at most, beyond the array that it returns if it does."""
+    """Return the peak memory of `work` in megabytes, without the array that it returns."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:  # glibc: freed memory that is kept would be used again and not be seen
+    if trim is not None:  # glibc would reuse freed memory, which the measurement misses
         trim(0)
     peak = before = anonymous_memory()
     done = threading.Event()

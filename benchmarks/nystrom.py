@@ -1,11 +1,11 @@
-"""`Nystrom`: speed, memory and kernel evaluations, against their bars.
+"""Speed, memory and kernel evaluations of `Nystrom`, compared with required bars.
 
     python benchmarks/nystrom.py [--quick] [--repeats 5] [--only speed,memory,…]
 
-Speed is a ratio within one run: runs of both sides alternate and the best of each counts. Strings
-come from $KREIN_DATA or ../shared/data, random ones where they are not here. The exit code is 1 if
-a bar is missed, except with --quick, which only shows that it runs. Errors are in
-nystrom_quality.py.
+Speed is the ratio of two times in one run. Runs of krein and of its peer alternate, and the fastest
+run of each counts. Strings come from $KREIN_DATA or ../shared/data; without the file, random
+strings are used. The exit code is 1 if a bar is missed. With --quick the sizes are small, and no
+bar is checked. nystrom_quality.py measures the errors of `Nystrom`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def normal(n: int, d: int) -> NDArray:
 
 
 def mutated_strings(n: int) -> list[str]:
-    """Splice sequences, or random ones, each with six letters put in at random places."""
+    """Return splice or random sequences, each with six letters inserted at random positions."""
     rng = np.random.default_rng(0)
     path = find("strings/splice.txt")
     if path is None:
@@ -62,7 +62,7 @@ def uniform_map(d: int, n_components: int, cls: type[Nystrom] = Nystrom, **optio
 
 
 def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """fit_transform against scikit-learn's Nystroem."""
+    """Compare the time of fit_transform with that of scikit-learn's Nystroem."""
     n, d, width = (5_000, 54, 50) if quick else (100_000, 54, 500)
     X = normal(n, d)
     ours = uniform_map(d, width)
@@ -70,7 +70,7 @@ def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
     ours.fit_transform(X[:2000])
     times = [
         (seconds(lambda: peer.fit_transform(X)), seconds(lambda: ours.fit_transform(X)))
-        for _ in range(repeats if quick else max(repeats, 12))  # a second each: noise is large
+        for _ in range(repeats if quick else max(repeats, 12))  # runs of a second are noisy
     ]
     slow, fast = (min(column) for column in zip(*times, strict=True))
     work = f"fit_transform {n} x {d} -> {width}, uniform, against Nystroem"
@@ -78,7 +78,7 @@ def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def memory_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """Memory of transform beyond its output."""
+    """Measure the memory of transform beyond its output."""
     if not memory_is_known():
         print("no RssAnon here: memory is left out.", file=sys.stderr)
         return
@@ -94,7 +94,7 @@ def memory_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 class TimedRule(LandmarkRule):
-    """Notes the seconds that a rule takes to choose landmarks, hashing included."""
+    """A landmark rule that records the seconds of choosing landmarks, including hashing."""
 
     def __init__(self, rule: str):
         self.rule = rule
@@ -106,7 +106,7 @@ class TimedRule(LandmarkRule):
 
 
 def choice_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """The share of fit_transform that choosing landmarks takes."""
+    """Measure the share of the time of fit_transform that is spent on choosing landmarks."""
     n, d, width = (5_000, 54, 50) if quick else (100_000, 54, 500)
     X = normal(n, d)
     for rule, bar in (("leverage", 50), ("two-round", 60), ("kmeans++", 50)):
@@ -124,7 +124,7 @@ def choice_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def wide_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """A fit of large rank with all defaults, against one eigendecomposition."""
+    """Compare the time of a fit of large rank with that of one eigendecomposition."""
     n, rank, size = (2_000, 50, 200) if quick else (20_000, 1000, 2000)
     X = normal(n, 8)
     A = normal(size, size)
@@ -141,7 +141,7 @@ def wide_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 class CountedEditDistance(EditDistance):
-    """Edit distance that counts its evaluations, all instances together."""
+    """Edit distance that counts its evaluations over all instances."""
 
     evaluations = 0
 
@@ -151,11 +151,11 @@ class CountedEditDistance(EditDistance):
 
 
 def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """A kernel of strings: evaluations counted, time against the same evaluations alone."""
+    """Count the evaluations of a string kernel, and compare the time with evaluations alone."""
     try:
         from rapidfuzz import distance, process
     except ImportError:
-        print("rapidfuzz is not here: strings are left out.", file=sys.stderr)
+        print("rapidfuzz is not installed: strings are left out.", file=sys.stderr)
         return
     n, rank, m = (1_000, 70, 200) if quick else (30_000, 100, 300)
     strings = mutated_strings(n)
@@ -165,7 +165,7 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
     def alone() -> None:
         options = {"scorer": distance.Levenshtein.distance, "workers": 1}
         process.cdist(strings, strings[:m], **options)
-        # Two lists: of one, only a triangle would be computed.
+        # With a single list, rapidfuzz would compute only one triangle.
         process.cdist(strings[: 4 * m], strings[: 4 * m].copy(), **options)
 
     times = []
@@ -181,7 +181,7 @@ def string_rows(quick: bool, repeats: int) -> Iterator[Row]:
 
 
 def growth_rows(quick: bool, repeats: int) -> Iterator[Row]:
-    """The cost of fit against the number of rows (Fig. 8 of the scalable Kreĭn paper)."""
+    """Measure the time of fit for several numbers of rows (Fig. 8, scalable Kreĭn paper)."""
     largest, rank = (20_000, 10) if quick else (2_000_000, 100)
     sizes = np.geomspace(largest / 100, largest, 3 if quick else 5).astype(int)
     X = normal(largest, 10)

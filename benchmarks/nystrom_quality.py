@@ -1,14 +1,14 @@
-"""`Nystrom`: the error against the rank and against seconds, beside the best error of each rank.
+"""Error of `Nystrom` against rank and time, compared with the best error of each rank.
 
     python benchmarks/nystrom_quality.py [--quick] [--only delta_gaussian,letter,…]
                                          [--csv FILE] [--figures FOLDER] [--jobs 2]
 
-Figures 1, 2 and 4–6 of Oglic and Gärtner (ICML 2019): relative Frobenius errors of rank k on
-standardised data, median and worst of ten draws. (k | l) is rank k from l landmarks with the core
-as published, K_ZZ⁻¹; `default` is ours, 3k two-round landmarks and the sketched core. The paper
-gives no parameters for its kernels; those here are in KERNELS. Data come from $KREIN_DATA or
-../shared/data; what is not here is left out, and said so. The exit code is 1 if a bar is missed,
-except with --quick, which only shows that it runs.
+The script repeats figures 1, 2 and 4–6 of Oglic and Gärtner (ICML 2019): relative Frobenius errors
+of rank k on standardised data, median and worst of ten draws. (k | l) is the published method: rank
+k from l landmarks with the core K_ZZ⁻¹. `default` is the default of krein: 3k two-round landmarks
+and the sketched core. The paper gives no parameters of its kernels; KERNELS lists the parameters
+used here. Data come from $KREIN_DATA or ../shared/data. Missing sets are reported and left out. The
+exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is checked.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from krein.kernels import (
 
 SETS = ("parkinsons_updrs", "ailerons", "california_housing", "cpusmall", "kin8nm", "abalone")
 
-# By the number d of columns. Standardised rows have ‖x − y‖² ≈ 2d, hence the radius √(2d).
+# Kernels for d columns. Standardised rows have ‖x − y‖² ≈ 2d, hence the radius √(2d).
 KERNELS: dict[str, Callable[[int], Kernel]] = {
     "delta_gaussian": lambda d: DeltaGaussian(1.0, 10.0),
     "sigmoid": lambda d: Sigmoid(gamma=1 / d),
@@ -55,7 +55,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Method:
-    """A rule for landmarks, a core, and how many landmarks a rank has."""
+    """A landmark rule, a core, and the number of landmarks for a rank."""
 
     rule: str
     setting: str
@@ -79,7 +79,7 @@ METHODS = (
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of it is measured."""
+    """The sizes of the measurement."""
 
     rows: int = 2000
     ranks: tuple[int, ...] = (10, 25, 50, 100, 200)
@@ -93,7 +93,7 @@ QUICK = Sizes(rows=200, ranks=(5, 10), barred=(10,), draws=2, sets=SETS[:2])
 
 @dataclass(frozen=True)
 class Cell:
-    """Relative Frobenius errors of one method at one rank, and the median seconds of a fit."""
+    """The relative Frobenius errors of one method at one rank, and the median time of a fit."""
 
     kernel: str
     set: str
@@ -120,7 +120,7 @@ def standardised(X: NDArray, n_rows: int) -> NDArray:
 
 
 def best_errors(K: NDArray, ranks: Sequence[int], symmetric: bool = True) -> list[float]:
-    """The relative errors of the best matrices of these ranks, from one decomposition."""
+    """Return the relative errors of the best matrices of several ranks."""
     singular = np.linalg.svd(K, compute_uv=False, hermitian=symmetric)
     return [float(np.linalg.norm(singular[k:]) / np.linalg.norm(singular)) for k in ranks]
 
@@ -128,11 +128,11 @@ def best_errors(K: NDArray, ranks: Sequence[int], symmetric: bool = True) -> lis
 def errors(
     make: Callable[..., Nystrom], X: NDArray, K: NDArray, draws: int
 ) -> tuple[NDArray, float]:
-    """Relative errors for several keys and the median seconds of a fit."""
+    """Return the relative errors for several seeds, and the median seconds of a fit."""
     found, times = [], []
     for key in range(draws):
         features = make(random_state=key)
-        with warnings.catch_warnings():  # the published core explodes, and says so
+        with warnings.catch_warnings():  # the published core explodes with a warning
             warnings.simplefilter("ignore", UserWarning)
             times.append(seconds(lambda f=features: f.fit(X)))
             error = features.approximate_kernel(X) - K
@@ -141,9 +141,9 @@ def errors(
 
 
 def cells_of(kernel_name: str, set_name: str, sizes: Sizes) -> list[Cell]:
-    """All methods at all ranks for one kernel on one set, on one core.
+    """Return the cells of all methods at all ranks for one kernel on one set, on one core.
 
-    Where more than half of the rows would be landmarks, there is no cell.
+    Settings with more than half of the rows as landmarks are left out.
     """
     from threadpoolctl import threadpool_limits
 
@@ -173,7 +173,7 @@ def cells_of(kernel_name: str, set_name: str, sizes: Sizes) -> list[Cell]:
 
 
 def print_cells(cells: Sequence[Cell]) -> None:
-    """A line for each rank, a column for each method."""
+    """Print one line per rank and one column per method."""
     for rank in dict.fromkeys(cell.rank for cell in cells):
         line = {cell.method: cell for cell in cells if cell.rank == rank}
         first = next(iter(line.values()))
@@ -182,7 +182,7 @@ def print_cells(cells: Sequence[Cell]) -> None:
 
 
 def rank_cells(kernels: Sequence[str], sizes: Sizes, jobs: int) -> list[Cell]:
-    """Error against rank, kernel by kernel and set by set."""
+    """Return and print the cells of all kernels on all sets."""
     from joblib import Parallel, delayed
 
     work = [(kernel, name) for kernel in kernels for name in sizes.sets]
@@ -205,7 +205,7 @@ def rank_cells(kernels: Sequence[str], sizes: Sizes, jobs: int) -> list[Cell]:
 
 
 def rank_rows(cells: Sequence[Cell], ranks: Sequence[int]) -> Iterator[Row]:
-    """The bars of the default on the δ-Gaussian."""
+    """Yield the bars of the default on the δ-Gaussian."""
     for cell in cells:
         barred = cell.kernel == "delta_gaussian" and cell.rank in ranks
         if barred and cell.method == DEFAULT.label:
@@ -215,7 +215,7 @@ def rank_rows(cells: Sequence[Cell], ranks: Sequence[int]) -> Iterator[Row]:
 
 
 def letter_rows(quick: bool) -> Iterator[Row]:
-    """letter, δ-Gaussian, width 256: fitted on all rows, measured on some of them."""
+    """Yield the bar on letter: δ-Gaussian, width 256, fitted on all rows, measured on some."""
     X = load("letter/letter.npz")
     if X is None:
         return
@@ -233,7 +233,7 @@ def letter_rows(quick: bool) -> Iterator[Row]:
 
 
 def asymmetric_rows(quick: bool) -> Iterator[Row]:
-    """Dissimilarities that are not symmetric, as a precomputed kernel."""
+    """Yield the bars on asymmetric dissimilarities as a precomputed kernel."""
     D = load("dissimilarities/chickenpieces_20_60.npz", "D")
     if D is None:
         return
@@ -249,7 +249,7 @@ def asymmetric_rows(quick: bool) -> Iterator[Row]:
 
 # --- files --------------------------------------------------------------------------------------
 
-# A relative error of 1 is that of the zero matrix; the published core reaches 10⁵.
+# The zero matrix has a relative error of 1; the published core reaches 10⁵.
 CEILING = 10.0
 COLOURS = {"uniform": "#e69f00", "leverage": "#0072b2", "kmeans++": "#009e73"}
 
@@ -276,7 +276,7 @@ def style(method: Method) -> dict[str, Any]:
 
 
 def panel(ax: Any, cells: Sequence[Cell], against: str) -> None:
-    """One set: medians with markers, the best in black; against the rank, the worst dotted."""
+    """Plot one set: medians with markers, the best error in black, the worst draw dotted."""
     best = {cell.rank: cell.best for cell in cells}
     if against == "rank":
         ax.plot(list(best), list(best.values()), "k-", linewidth=2, label="best rank k")
@@ -285,7 +285,7 @@ def panel(ax: Any, cells: Sequence[Cell], against: str) -> None:
     else:
         ax.xaxis.set_minor_formatter("")
         ax.hlines(list(best.values()), 0, 1, "k", lw=0.7, transform=ax.get_yaxis_transform())
-        for rank in (min(best), max(best)):  # those in between would be printed over each other
+        for rank in (min(best), max(best)):  # labels of the ranks in between would overlap
             where = (1.01, best[rank])
             ax.annotate(
                 f"{rank}", where, xycoords=ax.get_yaxis_transform(), fontsize=8, va="center"
@@ -302,8 +302,8 @@ def panel(ax: Any, cells: Sequence[Cell], against: str) -> None:
 
 
 def save(figure: Any, file: Path) -> None:
-    """As a PNG of 64 colours: a third of the size, and lines need no more."""
-    from PIL import Image  # matplotlib brings it
+    """Save a figure as a PNG with 64 colours, which has a third of the size."""
+    from PIL import Image  # a dependency of matplotlib
 
     picture = io.BytesIO()
     figure.savefig(picture, dpi=80)
@@ -318,7 +318,7 @@ AXES = {
 
 
 def draw(cells: Sequence[Cell], folder: Path) -> None:
-    """For each kernel the error against the rank and against seconds, a panel for each set."""
+    """Plot the error of each kernel against rank and against seconds, one panel per set."""
     from matplotlib.figure import Figure
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,17 +1,18 @@
-"""`Nystrom` with its defaults: the worst draw on many kernels and sets, and rows never seen.
+"""Worst draw of `Nystrom` with its defaults on many kernels and sets, also on new rows.
 
     python benchmarks/nystrom_robust.py [--quick] [--only gaussian,sigmoid,…] [--rank 50] [--jobs 2]
 
-Each set is standardised and a fifth of its rows is held out. Errors are relative Frobenius errors,
-over ten draws:
+Each set is standardised, and a fifth of its rows is held out as new rows. Errors are relative
+Frobenius errors over ten draws:
 
-* train: of k(training, training), over the best error of this rank (worst and median draw);
-* new: of k(new, training), over the error of the training matrix's exact eigenvectors (singular
-  vectors if the kernel is not symmetric) extended to the new rows;
-* diagonal: the largest approximate |k(x, x)| of new rows, over the largest |k| among all rows;
-  "exact" is that of the extended eigenvectors.
+* train: the error of k(training, training), divided by the best error of the rank (worst and median
+  draw);
+* new: the error of k(new, training), divided by the error of the exact eigenvectors of the training
+  matrix (singular vectors if the kernel is not symmetric), extended to the new rows;
+* diagonal: the largest approximate |k(x, x)| of new rows, divided by the largest |k| of all rows;
+* exact: the same ratio for the extended eigenvectors.
 
-A cell whose best error is below 1e-6 is left out. Data come from $KREIN_DATA or ../shared/data and
+Cells with a best error below 1e-6 are left out. Data come from $KREIN_DATA or ../shared/data and
 from scikit-learn. The exit code is 1 if a bar is missed, except with --quick.
 """
 
@@ -42,7 +43,7 @@ from krein.kernels import (
     Sigmoid,
 )
 
-# By the number d of columns: standardised rows have ‖x − y‖² ≈ 2d and ‖x − y‖₁ ≈ 1.1 d.
+# Kernels for d columns. Standardised rows have ‖x − y‖² ≈ 2d and ‖x − y‖₁ ≈ 1.1 d.
 KERNELS: dict[str, Callable[[int], Kernel]] = {
     "gaussian": lambda d: Gaussian(float(np.sqrt(d))),
     "delta_gaussian": lambda d: DeltaGaussian(1.0, 10.0),
@@ -67,7 +68,7 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Cell:
-    """One kernel on one set; everything but `best` is a ratio."""
+    """The results of one kernel on one set; all fields except `best` are ratios."""
 
     kernel: str
     set: str
@@ -92,7 +93,7 @@ def rows_of(name: str, n_rows: int) -> NDArray | None:
 
 @dataclass(frozen=True)
 class Best:
-    """The best matrix of a rank, ``U Σ Vᵀ``, extended to new rows by ``k(new, training) V Vᵀ``."""
+    """The best matrix ``U Σ Vᵀ`` of a rank; ``k(new, training) V Vᵀ`` extends it to new rows."""
 
     U: NDArray
     values: NDArray
@@ -116,7 +117,7 @@ class Best:
         return K_new @ self.V @ self.V.T
 
     def diagonal(self, K_new: NDArray, turned: NDArray) -> NDArray:
-        """k̃(x, x) of new rows, from k(new, training) and k(training, new)ᵀ."""
+        """Return k̃(x, x) of new rows, given k(new, training) and k(training, new)ᵀ."""
         return np.einsum("ij,ij->i", K_new @ self.V / self.values, turned @ self.U)
 
 
@@ -125,7 +126,7 @@ def relative(found: NDArray, K: NDArray) -> float:
 
 
 def cell_of(kernel_name: str, set_name: str, rank: int, n_rows: int, draws: int) -> Cell | None:
-    """The errors of one kernel on one set, on one core."""
+    """Return the errors of one kernel on one set, computed on one core."""
     from threadpoolctl import threadpool_limits
 
     X = rows_of(set_name, n_rows)
@@ -157,7 +158,7 @@ def cell_of(kernel_name: str, set_name: str, rank: int, n_rows: int, draws: int)
 
 
 def bars(cells: Sequence[Cell]) -> list[Row]:
-    """The bars: of all cells the worst, and the median of the medians."""
+    """Return the bars: the worst of all cells, and the median of the medians."""
 
     def worst(name: str, work: str, bar: float) -> Row:
         cell = max(cells, key=lambda cell: getattr(cell, name))

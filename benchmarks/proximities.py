@@ -1,7 +1,8 @@
-"""Proximity sets of the learners' tables: dissimilarities between objects and their classes.
+"""Data sets for the tables of the learners: dissimilarities between objects, and class labels.
 
-Matrices, strings and series come from $KREIN_DATA or ../shared/data; balls and polygons are made,
-since the originals of Pękalska and Duin are not at hand. Everything is symmetrised by averaging.
+Matrices, strings and series come from $KREIN_DATA or ../shared/data. Balls and polygons are
+generated, because the original sets of Pękalska and Duin are not available. All dissimilarities are
+symmetrised by averaging.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 @dataclass(frozen=True)
 class Proximities:
-    """Objects, their classes and their dissimilarities.
+    """A data set: the classes and the dissimilarities of objects.
 
     Attributes
     ----------
     name, kind : str
         The set and its dissimilarity.
     D : ndarray of shape (n, m)
-        Dissimilarities of all objects to the first m, the ones that can be learned from. m = n
-        except where a source lacks the rest.
+        The dissimilarities of all n objects to the first m objects, which are the training objects.
+        m < n if the source does not contain the other dissimilarities.
     y : ndarray of shape (n,)
+        The class labels.
     note : str
-        What differs from the set of that name elsewhere.
+        The difference to the published set of the same name.
     """
 
     name: str
@@ -47,27 +49,27 @@ class Proximities:
         return np.unique(self.y)
 
     def against_rest(self, label: object) -> Proximities:
-        """The binary problem of one class."""
+        """Return the binary problem of one class against the rest."""
         return replace(self, y=(self.y == label).astype(int))
 
     def folds(self, n_folds: int, key: int) -> Iterator[Split]:
-        """Training and test rows, classes spread evenly, of the objects that have all pairs."""
+        """Yield stratified training and test rows of the first m objects."""
         y = self.y[: self.D.shape[1]]
         yield from StratifiedKFold(n_folds, shuffle=True, random_state=key).split(y, y)
 
     @property
     def others(self) -> Split | None:
-        """All objects that can be learned from, and those that cannot, if there are any."""
+        """The indices of the first m objects and of the other objects, or None if m = n."""
         n, m = self.D.shape
         return (np.arange(m), np.arange(m, n)) if m < n else None
 
     def dissimilarities(self, split: Split) -> tuple[NDArray, NDArray]:
-        """Those of the training rows, and of the test rows to them."""
+        """Return the dissimilarities of training rows, and of test rows to training rows."""
         train, test = split
         return symmetrize(self.D[np.ix_(train, train)]), self.D[np.ix_(test, train)]
 
     def similarities(self, split: Split) -> tuple[NDArray, NDArray]:
-        """``S = −½ J D² J`` of the training rows, and the test rows centred with their means."""
+        """Return ``−½ J D² J`` of the training rows, and the test rows centred alike."""
         D, E = self.dissimilarities(split)
         centring = DoubleCentering()
         return symmetrize(centring.fit_transform(D)), centring.transform(E)
@@ -85,7 +87,7 @@ def _archive(file: str) -> dict[str, NDArray] | None:
 
 
 def _some(y: NDArray, n: int) -> NDArray:
-    """n rows, or all if there are fewer, with the classes in proportion."""
+    """Return the indices of n stratified rows, or of all rows if there are at most n."""
     if len(y) <= n:
         return np.arange(len(y))
     chosen, _ = train_test_split(np.arange(len(y)), train_size=n, stratify=y, random_state=0)
@@ -109,11 +111,11 @@ def chickenpieces() -> Proximities | None:
 
 
 def coilyork() -> Proximities | None:
-    """One half has all pairs, and folds; the other has its dissimilarities to the first alone."""
+    """Read coilyork: all pairs of one half, and dissimilarities of the other half to it."""
     data = _archive("dissimilarities/coilyork_iksvmdc.npz")
     if data is None:
         return None
-    # Of pairs across the halves the source has one direction only: there is nothing to average.
+    # The source has one direction of the pairs across the halves, so they are not averaged.
     D = np.vstack([symmetrize(data["D_train"]), data["D_test_train"]])
     y = np.concatenate([data["y_train"], data["y_test"]])
     note = "two classes and half of the objects; the paper has all 288"
@@ -182,14 +184,14 @@ def italypower() -> Proximities | None:
 
 
 def balls3d(n: int = 100, radii: tuple[float, float] = (0.03, 0.05)) -> Proximities:
-    """Balls of two radii in the unit cube, n of each: the shortest way between their surfaces.
+    """Return the distances between the surfaces of balls of two radii in the unit cube, n of each.
 
-    The centres say nothing about the class; the radii are in ``‖c − c'‖ − r − r'`` only.
+    The centres c do not depend on the class. Only the radii r in ``‖c − c'‖ − r − r'`` do.
     """
     rng = np.random.default_rng(0)
     radius = np.repeat(radii, n)
     centres = np.empty((0, 3))
-    for r in radius[::-1]:  # large ones first: there is room for them
+    for r in radius[::-1]:  # large balls first, while there is room for them
         while True:
             centre = rng.uniform(r, 1 - r, 3)
             gaps = np.linalg.norm(centres - centre, axis=1) - radius[::-1][: len(centres)] - r
@@ -204,10 +206,10 @@ def balls3d(n: int = 100, radii: tuple[float, float] = (0.03, 0.05)) -> Proximit
 
 
 def polygon(corners: int, convex: bool, rng: np.random.Generator) -> NDArray:
-    """A random polygon, centred, of perimeter 1; shape (corners, 2).
+    """Return the corners of a random centred polygon of perimeter 1; shape (corners, 2).
 
-    Corners lie around the centre at random angles: on an ellipse if it is convex, at random
-    distances otherwise.
+    The corners lie at random angles around the centre. Convex polygons have their corners on an
+    ellipse, other polygons at random distances.
     """
     while True:
         angles = np.sort(rng.uniform(0, 2 * np.pi, corners))
@@ -227,7 +229,7 @@ def polygon(corners: int, convex: bool, rng: np.random.Generator) -> NDArray:
 
 
 def hausdorff(sets: list[NDArray], modified: bool) -> NDArray:
-    """Hausdorff distances of sets of points, or modified ones (means for maxima within a set)."""
+    """Return Hausdorff distances of point sets; modified distances replace maxima by means."""
     points = np.concatenate(sets)
     owner = np.repeat(np.arange(len(sets)), [len(s) for s in sets])
     starts = np.searchsorted(owner, np.arange(len(sets)))
@@ -247,14 +249,14 @@ def polygons(
     modified: bool = False,
     note: str = "made",
 ) -> Proximities:
-    """n random polygons for each number of corners; those with the most need not be convex."""
+    """Return distances of n polygons per number of corners; the most corners are not convex."""
     rng = np.random.default_rng(0)
     sets = [polygon(k, k < max(corners), rng) for k in corners for _ in range(n)]
     kind = "modified Hausdorff" if modified else "Hausdorff"
     return Proximities(name, kind, hausdorff(sets, modified), np.repeat(corners, n), note)
 
 
-# The numbers in the name are those of the corners.
+# The name contains the numbers of corners.
 FIVE_SEVEN = "made here: 200 + 200 polygons, the paper has 2000 + 2000"
 
 

@@ -1,10 +1,10 @@
-"""Quality of the approximation: relative Frobenius errors on 1000 rows, mean over seeds.
+"""Relative Frobenius errors of the feature maps on 1000 rows, averaged over seeds.
 
     python benchmarks/quality.py            all tables, 10 seeds
     python benchmarks/quality.py --quick    two seeds, fewer rows; for the tests
 
-The exit code is 1 if a bar is missed, except with --quick, which only shows that it runs. Letter
-comes from $KREIN_DATA or ../shared/data; without it those rows are left out and said so.
+The exit code is 1 if a bar is missed. With --quick no bar is checked. The data set letter comes
+from $KREIN_DATA or ../shared/data. Without the file its results are left out, with a message.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from krein.kernels import (
 
 
 def load(name: str) -> NDArray | None:
-    """The (training) rows of a data set, or None where it is not here."""
+    """Return the (training) rows of a data set, or None if there is no file."""
     path = find(f"{name}/{name}.npz")
     if path is None:
         return None
@@ -44,7 +44,7 @@ def load(name: str) -> NDArray | None:
 def mean_error(
     make: Callable[[int], krein.features.FeatureMap], X: NDArray, seeds: int, n_rows: int
 ) -> float:
-    """Mean error over seeds; each seed has its own rows and its own frequencies."""
+    """Return the mean error over seeds; each seed draws its own rows and frequencies."""
     errors = []
     for seed in range(seeds):
         rows = np.random.default_rng(seed).choice(len(X), min(n_rows, len(X)), replace=False)
@@ -52,12 +52,12 @@ def mean_error(
     return float(np.mean(errors))
 
 
-# The asymmetric paper's four data sets, by their number of columns.
+# The four data sets of the asymmetric paper, by their number of columns.
 PAPER_DATA = {8: "cod_rna", 16: "letter", 22: "ijcnn1", 57: "spambase"}
 
 
 def rows_of(dim: int) -> NDArray:
-    """The paper's data of that width scaled to [0, 1], or uniform rows where they are not here."""
+    """Return the paper's data of `dim` columns scaled to [0, 1], or uniform rows without a file."""
     X = load(PAPER_DATA[dim])
     if X is None:
         return np.random.default_rng(dim).random((5000, dim))
@@ -66,7 +66,7 @@ def rows_of(dim: int) -> NDArray:
 
 
 def asymmetric_table(seeds: int, n_rows: int) -> list[Row]:
-    """Default against the method as printed, at equal output width 24·d (asymmetric paper)."""
+    """Compare the default with the method as printed, at equal width 24·d (asymmetric paper)."""
     print("\nAsymmetric kernels, columns in [0, 1], width 24·d")
     print(f"{'kernel':<16}{'d':>4}{'as printed':>12}{'default':>10}{'ratio':>8}")
     ratios = []
@@ -81,7 +81,7 @@ def asymmetric_table(seeds: int, n_rows: int) -> list[Row]:
             width = 24 * dim
 
             def printed(seed: int, kernel: Kernel = kernel, width: int = width) -> RandomFourier:
-                # M draws each from μ_R⁺, μ_R⁻ and μ_I⁺, null parts skipped, exact masses.
+                # M draws each from μ_R⁺, μ_R⁻ and μ_I⁺ with exact masses; null parts are skipped.
                 return RandomFourier(
                     kernel,
                     width,
@@ -103,7 +103,7 @@ def asymmetric_table(seeds: int, n_rows: int) -> list[Row]:
 
 
 def letter_table(X: NDArray, seeds: int, n_rows: int) -> list[Row]:
-    """Errors at width 256 on letter."""
+    """Measure the errors at width 256 on letter."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     box = X / X.max(axis=0)
     work: list[tuple[str, type, Kernel, NDArray, dict, float]] = [
@@ -150,7 +150,7 @@ def letter_table(X: NDArray, seeds: int, n_rows: int) -> list[Row]:
 
 
 def suggestion_table(X: NDArray, seeds: int, n_rows: int) -> list[Row]:
-    """Whether `diagnose` suggests the map with the smaller error, measured on other rows."""
+    """Check that `diagnose` suggests the map with the smaller error on other rows."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     rows = []
     for kernel in (ArcCosine(0), NeuralTangent(), Hellinger()):
@@ -178,7 +178,7 @@ def main(argv: list[str] | None = None) -> list[Row]:
     rows = asymmetric_table(seeds, n_rows)
     X = load("letter")
     if X is None:
-        print("\nletter is not here (set KREIN_DATA): its rows are left out.", file=sys.stderr)
+        print("\nletter is not found (set KREIN_DATA): its rows are left out.", file=sys.stderr)
     else:
         rows += letter_table(X, seeds, n_rows)
         rows += suggestion_table(X, seeds, n_rows)

@@ -1,13 +1,13 @@
 """Time and memory of ``RandomFourier.transform`` and of ``import krein``.
 
 The peer is scikit-learn: ``RBFSampler.transform`` at the same output width, and the import of its
-module. Runs of both sides alternate, in this process, and the best of each counts; the output is
-allocated anew in every run, compilation is done before. Memory is what the process holds during a
-transform beyond its output.
+module. Runs of krein and of the peer alternate in this process, and the fastest run of each counts.
+Every run allocates its output. Compilation is not measured. Memory is the peak of the process
+during a transform, without the output.
 
     python benchmarks/speed.py [--quick] [--repeats 5]
 
-The exit code is 1 if a bar is missed, except with --quick, whose sizes only show that it runs.
+The exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is checked.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ IMPORT_BAR = 1.3  # times the peer's seconds
 
 @dataclass
 class Row:
-    """A line of the table; `ratio` is peer over ours, None where only our figure has a bar."""
+    """A row of the table; `ratio` is peer / krein, or None if the bar concerns krein alone."""
 
     name: str
     unit: str
@@ -65,7 +65,7 @@ def data(n: int, d: int, dtype: str) -> np.ndarray:
 
 
 def features(X: np.ndarray, width: int) -> RandomFourier:
-    """Fitted to a Gaussian kernel of the width of the data, and compiled."""
+    """Return a fitted and compiled map of a Gaussian kernel with sigma √d for d columns."""
     kernel = Gaussian(sigma=np.sqrt(X.shape[1]))
     fitted = RandomFourier(kernel, n_components=width, random_state=0).fit(X[:1000])
     fitted.transform(X[:3000])
@@ -94,7 +94,7 @@ def memory_row(n: int, width: int) -> Row:
 
 
 def import_seconds(module: str) -> float:
-    """Seconds for `module` in a fresh interpreter."""
+    """Return the seconds of importing `module` in a new interpreter."""
     code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
     command = [sys.executable, "-c", code]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -117,7 +117,7 @@ def measure(quick: bool, repeats: int) -> list[Row]:
     if memory_is_known():
         width = 256 if quick else 2048
         rows += [memory_row(n, width) for n in (QUICK_MEMORY_ROWS if quick else MEMORY_ROWS)]
-    # Public names are imported at their first use: the second row is what that costs.
+    # Public names are imported at their first use. The second row measures that import.
     rows += [import_row(name, 1 if quick else 2 * repeats) for name in ("krein", "krein.features")]
     return rows
 

@@ -1,15 +1,16 @@
-"""The learners on proximity sets: errors beside the published ones, and error against rank.
+"""Errors of the learners on proximity sets, compared with published errors; error against rank.
 
     python benchmarks/tables.py [--quick] [--only chickenpieces,…] [--csv FILE]
                                 [--figures FOLDER] [--jobs 2]
 
-Tables 1–2 and figures 3 and 7 of Oglic and Gärtner (ICML 2019). Dissimilarities are symmetrised,
-squared and double-centred on the training rows; penalties are chosen within them. All rows of a
-set have the same 5 × 10 stratified folds, each class against the rest the first ten of them. The
-last row is `KreinClassifier`, which takes the dissimilarities as they are and makes its whole
-choice within the training rows, held against the best of the others: the exit code is 1 if it is
-worse by more than one standard error on a set, except with --quick, which only shows that it runs.
-With --csv every fold is kept: a run goes on from it.
+The script repeats tables 1–2 and figures 3 and 7 of Oglic and Gärtner (ICML 2019). Dissimilarities
+are symmetrised, squared and double-centred on the training rows. Penalties are chosen within the
+training rows. All methods use the same 5 × 10 stratified folds of a set. The problems of one class
+against the rest use the first ten folds. The last row of a table is `KreinClassifier`. It takes the
+dissimilarities unchanged and makes all its choices within the training rows. The exit code is 1 if
+its error exceeds that of the best other method by more than one standard error on a set. With
+--quick the sizes are small, and no bar is checked. With --csv the file stores every fold, and a
+later run continues from the file.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from krein.features import SimilarityFeatures
 from krein.proximity import SpectrumCorrector
 
 RANK = 100
-# Times 1 / mean diagonal of the matrix.
+# Values of C, to be divided by the mean diagonal of the matrix.
 CS = np.geomspace(1e-2, 1e3, 6)
-# Of the divisions into folds; what KreinClassifier tries and averages was chosen on other divisions
-# (smaller keys) of the same objects, for the smallest sets last.
+# Seeds of the divisions into folds. The rules of KreinClassifier were chosen on other divisions
+# (smaller seeds) of the same objects; those of the smallest sets were chosen last.
 FIRST_KEY, FIRST_KEYS = 7000, {"catcortex": 6000, "promoters": 6000}
-# libsvm need not end on an indefinite matrix.
+# libsvm may not converge on an indefinite matrix.
 SVC_STEPS = 100_000
 
 Predict = Callable[[NDArray, NDArray, NDArray], tuple[NDArray, str]]
@@ -53,7 +54,7 @@ Predict = Callable[[NDArray, NDArray, NDArray], tuple[NDArray, str]]
 
 
 def fitted(learner: Callable, features: Any, S: NDArray, y: NDArray, T: NDArray) -> tuple:
-    """A method at its best: penalties by loss, not by counted errors, on maps without the fold."""
+    """Return predictions with penalties chosen by loss, and maps fitted without the test fold."""
     loss = "squared_hinge" if learner is KreinSVC else "squared_error"
     model = learner(features=features, nested=True, criterion=loss, random_state=0).fit(S, y)
     return model.predict(T), ""
@@ -75,7 +76,7 @@ def whole_space(S: NDArray, y: NDArray, T: NDArray) -> tuple:
 
 
 def corrected(correction: str | None, S: NDArray, y: NDArray, T: NDArray) -> tuple:
-    """`krein.CorrectedSVC`, the spectrum corrected anew for each fold, once for all values of C."""
+    """Return predictions like `krein.CorrectedSVC`, with one correction per fold for all C."""
     A, B = correct(correction, S, T)
     penalties = CS / np.diagonal(A).mean()
     wrong = np.zeros(len(penalties))
@@ -97,7 +98,7 @@ def hinge(C: float, S: NDArray, T: NDArray, y: NDArray) -> NDArray:
 
 
 def automatic(D: NDArray, y: NDArray, E: NDArray) -> tuple:
-    """Of the dissimilarities themselves: what to make of them is chosen too."""
+    """Return the predictions of KreinClassifier on dissimilarities, and the chosen trial."""
     model = KreinClassifier("precomputed", dissimilarity=True, random_state=0).fit(D, y)
     best = model.report_.trials[model.report_.chosen]
     return model.predict(E), f"{best.learner}, {best.features}"
@@ -121,7 +122,7 @@ METHODS: dict[str, Predict] = {
     OURS: automatic,
 }
 
-# Table 2 of the paper, %, in the order of METHODS: four of rank 100, three of the whole space.
+# Table 2 of the paper in %, in the order of METHODS: four of rank 100, three of full rank.
 PUBLISHED: dict[str, tuple[str, tuple[float, ...]]] = {
     "coilyork": ("coilyork", (32.22, 31.21, 38.20, 35.33, 32.91, 26.03, 22.56)),
     "balls3d": ("balls 3D", (1.00, 0.50, 0.00, 0.50, 0.00, 0.00, 0.00)),
@@ -137,7 +138,7 @@ PUBLISHED: dict[str, tuple[str, tuple[float, ...]]] = {
 
 @dataclass(frozen=True)
 class Sizes:
-    """How much of it is measured."""
+    """The sizes of the measurement."""
 
     folds: int = 10
     repeats: int = 5
@@ -157,9 +158,10 @@ QUICK = Sizes(
 
 @dataclass(frozen=True)
 class Cell:
-    """What one method got wrong in one fold of one problem.
+    """The error of one method in one fold of one problem.
 
-    The problem is "all" classes, one class against the rest, or all on the `OTHERS`.
+    The problem is "all" (all classes), the label of one class against the rest, or `OTHERS` (all
+    classes on the objects outside the folds).
     """
 
     set: str
@@ -183,7 +185,7 @@ class Cell:
 
 
 def problems(data: Proximities, repeat: int) -> Iterator[tuple[str, Proximities]]:
-    """All classes together, and in the first repetition each against the rest."""
+    """Yield the problem of all classes, and in the first repetition each class against the rest."""
     yield ("all" if repeat >= 0 else OTHERS), data
     if repeat == 0 and len(data.classes) > 2:
         for label in data.classes:
@@ -191,7 +193,7 @@ def problems(data: Proximities, repeat: int) -> Iterator[tuple[str, Proximities]
 
 
 def methods(problem: str, repeat: int, n_train: int, sizes: Sizes) -> Iterator[tuple[str, Predict]]:
-    """The rows of the table, and in the first repetition the other ranks of the figure."""
+    """Yield the methods of the table, and in the first repetition the ranks of the figure."""
     for name, predict in METHODS.items():
         if name != OURS or problem == "all":
             yield name, predict
@@ -204,7 +206,7 @@ def methods(problem: str, repeat: int, n_train: int, sizes: Sizes) -> Iterator[t
 def cells_of(
     data: Proximities, repeat: int, fold: int, split: Split, sizes: Sizes, known: set
 ) -> list[Cell]:
-    """All that is not known of one fold, on one core."""
+    """Return the cells of one fold that are not yet known, computed on one core."""
     from threadpoolctl import threadpool_limits
 
     train, test = split
@@ -251,7 +253,7 @@ def append(cells: Sequence[Cell], file: Path | None) -> None:
 
 
 def measure(data: Proximities, sizes: Sizes, jobs: int, file: Path | None) -> list[Cell]:
-    """All cells of a set; those of the file are taken from it."""
+    """Return all cells of a set; cells in the file are not computed again."""
     from joblib import Parallel, delayed
 
     cells = [cell for cell in read(file) if cell.set == data.name]
@@ -274,13 +276,13 @@ def measure(data: Proximities, sizes: Sizes, jobs: int, file: Path | None) -> li
 
 
 def by_fold(cells: Sequence[Cell], problem: str, method: str) -> NDArray:
-    """The errors, in the order of the folds, so that those of two methods are pairs."""
+    """Return the errors of a method in the order of the folds, for paired comparisons."""
     found = [cell for cell in cells if (cell.problem, cell.method) == (problem, method)]
     return np.array([c.error for c in sorted(found, key=lambda c: (c.repeat, c.fold))])
 
 
 def print_table(data: Proximities, cells: Sequence[Cell], sizes: Sizes) -> None:
-    """Errors of the first ten folds as in the paper, of all folds, and of the binary problems."""
+    """Print the errors of the first ten folds, of all folds, and of the binary problems."""
     binary = [str(label) for label in data.classes] if len(data.classes) > 2 else []
     more = [*binary, *([OTHERS] if data.others is not None else [])]
     about, numbers = PUBLISHED.get(data.name, ("", ()))
@@ -305,9 +307,9 @@ def print_table(data: Proximities, cells: Sequence[Cell], sizes: Sizes) -> None:
 
 
 def comparison(data: Proximities, cells: Sequence[Cell]) -> Row:
-    """`KreinClassifier` against the best other row, in standard errors of the paired differences.
+    """Compare `KreinClassifier` with the best other method, in standard errors of the difference.
 
-    The best row is known after the fact only, so the comparison is against luck, too.
+    The best method is known only after the fact, so its error is partly due to luck.
     """
     ours = by_fold(cells, "all", OURS)
     others = {name: by_fold(cells, "all", name) for name in METHODS if name != OURS}
@@ -320,7 +322,7 @@ def comparison(data: Proximities, cells: Sequence[Cell]) -> Row:
 
 
 def print_choices(data: Proximities, cells: Sequence[Cell]) -> None:
-    """What was chosen how often, and what warned."""
+    """Print how often each trial was chosen, and which methods warned."""
     chosen = Counter(c.chosen for c in cells if c.problem == "all" and c.method == OURS)
     print(f"\nchosen: {'; '.join(f'{n} × {name}' for name, n in chosen.most_common())}")
     for (method, text), n in Counter((c.method, c.warned) for c in cells if c.warned).items():
@@ -331,7 +333,7 @@ def print_choices(data: Proximities, cells: Sequence[Cell]) -> None:
 
 
 def draw(cells: Sequence[Cell], file: Path) -> None:
-    """The mean error over ten folds against the rank, a panel for each set."""
+    """Plot the mean error over ten folds against the rank, one panel per set."""
     from matplotlib.figure import Figure
     from nystrom_quality import save
 
@@ -374,7 +376,7 @@ def main(argv: Sequence[str] | None = None) -> list[Row]:
     for name in chosen_parts(parser, options, sizes.sets):
         data = sizes.sets[name]()
         if data is None:
-            print(f"{name} is not here (set KREIN_DATA): left out.")
+            print(f"{name} is not found (set KREIN_DATA): left out.")
             continue
         cells = measure(data, sizes, jobs, options.csv)
         print_table(data, cells, sizes)

@@ -237,9 +237,9 @@ def test_values_that_are_not_finite_are_located(part, value, kind, column):
 ONES = np.ones((3, 2))
 BAD_BLOCKS = {
     "width": ([ONES, np.ones((3, 3))], "Block 1 has 3 columns, but 2 are expected"),
-    "length of y": ([(ONES, [1, 2])], "Block 0 has 3 rows of X and 2 of y"),
-    "length of weight": ([(ONES, None, [1.0])], "Block 0 has 3 rows of X and 1 of weight"),
-    "length of y of objects": ([(["a", "b"], [1])], "Block 0 has 2 rows of X and 1 of y"),
+    "length of y": ([(ONES, [1, 2])], "Block 0 has 3 rows of X, but y has length 2"),
+    "length of weight": ([(ONES, None, [1.0])], "Block 0 has 3 rows of X, but weight has length 1"),
+    "length of y of objects": ([(["a", "b"], [1])], "Block 0 has 2 rows of X, but y has length 1"),
     "negative weight": (
         [(ONES, None, [1, 1, 1]), (ONES, None, [0, 2, -1])],
         "weight is -1 in row 2 of block 1 (row 5 of the data): weights must not be negative",
@@ -249,7 +249,7 @@ BAD_BLOCKS = {
     "text": ([np.array([["a", "1"]])], "X of block 0 has dtype <U1, but real numbers are needed"),
     "digits as text": ([np.array([["1", 2]], dtype=object)], "has dtype object, but real numbers"),
     "complex": ([ONES * 1j], "has dtype complex128, but real numbers"),
-    "vector": ([np.ones(3)], "X of block 0 has 1 dimension: rows of numbers make a matrix"),
+    "vector": ([np.ones(3)], "X of block 0 has 1 dimension: pass a matrix"),
     "cube": ([np.ones((3, 2, 2))], "X of block 0 has 3 dimensions"),
     "cube of targets": ([(ONES, np.ones((3, 1, 1)))], "y of block 0 has 3 dimensions"),
     "y missing later": ([(ONES, [1, 2, 3]), (ONES,)], "Block 1 has no y, but the blocks before"),
@@ -296,7 +296,7 @@ ONE_SHOT = {
 @pytest.mark.parametrize("name", ONE_SHOT)
 @pytest.mark.parametrize("take", [Blocks, as_container])
 def test_one_shot_iterators_are_refused(name, take):
-    sentence = "several passes over the data are needed: pass a list, a callable .* or a file"
+    sentence = "several passes over the data: pass a list, a callable .* or a file"
     with pytest.raises(ValueError, match=sentence):
         take(ONE_SHOT[name]())
 
@@ -305,7 +305,7 @@ def test_a_callable_that_returns_the_same_iterator_is_noticed_on_the_second_pass
     once = iter([ONES])
     container = Blocks(lambda: once)
     assert len(list(checked(container))) == 1
-    with pytest.raises(ValueError, match="can be walked only once"):
+    with pytest.raises(ValueError, match="can be iterated only once"):
         list(checked(container))
 
 

@@ -104,7 +104,7 @@ def test_a_fit_on_one_format_predicts_from_another(learner, fitted, tmp_path):
 def test_a_missing_column_is_named(learner, suffix, fitted, tmp_path):
     model = fitted(learner, ".csv")
     path = _write(tmp_path / f"new{suffix}", TABLE.drop(columns="b").assign(y=Y))
-    sentence = r"new\..* has no column 'b', which the fit had: its columns are 'a', 'c', 'y'"
+    sentence = r"new\..* has no column 'b', which the fit used: its columns are 'a', 'c', 'y'"
     with pytest.raises(ValueError, match=sentence):
         model.predict(path)
     with pytest.raises(ValueError, match=sentence):

@@ -130,7 +130,7 @@ def test_one_mark_of_byte_order_is_left_out(n_bytes, parser, tmp_path, monkeypat
     with pytest.raises(ValueError, match=r"line 1, column '0': '\\ufeff1' is not a number"):
         _read(path, header=False)
     path = _write(tmp_path / "a.svm", "\ufeff1 1:2\n\ufeff3 1:4\n")
-    with pytest.raises(ValueError, match=r"line 2: '\\ufeff' is no character of libsvm text"):
+    with pytest.raises(ValueError, match=r"line 2: '\\ufeff' is not a character of libsvm text"):
         _read(path)
 
 
@@ -220,7 +220,7 @@ def test_blocks_are_as_long_as_asked_with_both_parsers(rows, parser, tmp_path):
 
 def test_a_byte_that_is_no_text_is_located(parser, tmp_path):
     for byte, sentence in (
-        (b"\xff", "is no UTF-8 text after line 2"),
+        (b"\xff", "is not UTF-8 text after line 2"),
         (b"\0", "line 3 has a zero"),
     ):
         path = _write(tmp_path / "a.csv", b"a,y\n1,cat\n2,d" + byte + b"og\n")
@@ -273,7 +273,7 @@ def test_a_first_line_that_may_be_either_is_refused(name, tmp_path):
 def test_a_header_of_numbers_as_pandas_writes_it_warns(tmp_path):
     for text in ("0,1,2\n5,6,7\n", "0,1,2,y\n5,6,7,8\n"):
         path = _write(tmp_path / "a.csv", text)
-        with pytest.warns(UserWarning, match="as pandas writes them.*header=False"):
+        with pytest.warns(UserWarning, match="that pandas writes.*header=False"):
             assert open_stream(path).has_header
         assert not open_stream(path, header=False).has_header
 

@@ -262,9 +262,9 @@ BAD = {
     ),
     "kind": (
         lambda: ZERO.update(ONES).merge(ZERO.update(sparse.csr_array(ONES))),
-        "reservoir of dense rows cannot take sparse ones",
+        "reservoir of dense rows cannot take sparse rows",
     ),
-    "objects": (lambda: ZERO.update(["a"]).update(ONES), "objects rows cannot take dense ones"),
+    "objects": (lambda: ZERO.update(["a"]).update(ONES), "objects rows cannot take dense rows"),
     "length of weight": (lambda: ZERO.update(ONES, [1.0]), r"weight has shape \(1,\) for 3 rows"),
     "negative weight": (lambda: ZERO.update(ONES, [1, -2, 1]), "weight is -2 in row 1: weights"),
     "NaN weight": (lambda: ZERO.update(ONES, [1, 1, np.nan]), "weight is nan in row 2: weights"),

@@ -1,4 +1,4 @@
-"""What people do today with an indefinite similarity: correct its spectrum, then a plain SVM."""
+"""Baseline for an indefinite similarity: correct its spectrum, then fit an ordinary SVM."""
 
 from __future__ import annotations
 
@@ -23,33 +23,55 @@ from ..proximity import SpectrumCorrector
 class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
     """A support vector machine on the corrected spectrum of the whole kernel matrix.
 
-    A baseline: n² kernel values, the hinge loss, and one correction for all. "flip" is the Kreĭn
-    SVM of Loosli et al. (Prop. 3 of the scalable Kreĭn paper: the two have the same predictions).
+    This class is a baseline. It evaluates all n² kernel values, makes the matrix positive
+    semi-definite by one correction of its eigenvalues, and minimises the hinge loss with libsvm.
+    With ``correction="flip"`` it has the same predictions as the Kreĭn SVM of Loosli et al.
+    (Prop. 3 of the scalable Kreĭn paper).
 
     Parameters
     ----------
     kernel : Kernel or "precomputed", default=None
-        None is ``Gaussian()``.
+        The kernel. None means ``Gaussian()``. With "precomputed", X is the matrix of kernel values.
     correction : {"flip", "clip", "shift", "square", "none"}, default="flip"
-        See `krein.SpectrumCorrector`; "none" leaves the matrix indefinite, so that the result
-        depends on the order of the rows.
+        The correction of the eigenvalues λ, see `krein.SpectrumCorrector`. "flip" takes their
+        absolute values, "clip" takes max(λ, 0), "shift" subtracts the smallest eigenvalue from all,
+        and "square" takes λ². "none" leaves the matrix indefinite, so that the result depends on
+        the order of the rows.
     C : float, default=1.0
-        The penalty of the hinge loss, as in `sklearn.svm.SVC`.
+        The weight of the hinge loss, as in `sklearn.svm.SVC`.
     class_weight : dict, "balanced" or None, default=None
+        Factors of C for each class. "balanced" uses factors inversely proportional to the class
+        frequencies.
     max_iter : int, default=-1
-        Of libsvm; −1 is no limit.
+        The largest number of iterations of libsvm. −1 means no limit.
 
     Attributes
     ----------
     classes_ : ndarray of shape (k,)
+        The class labels.
     svc_ : sklearn.svm.SVC
+        The support vector machine on the corrected matrix.
     corrector_ : krein.SpectrumCorrector or None
+        The correction of the spectrum; None for ``correction="none"``.
     kernel_ : Kernel
-        The kernel as it was fitted.
+        The kernel with all parameters that are estimated from the data.
+    n_iter_ : int
+        The largest number of iterations of libsvm over the pairs of classes.
 
     References
     ----------
     G. Loosli, S. Canu, C. S. Ong. Learning SVM in Kreĭn Spaces. TPAMI 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein import CorrectedSVC
+    >>> from krein.kernels import DeltaGaussian
+    >>> X = np.random.default_rng(0).random((100, 2))
+    >>> y = X[:, 0] > X[:, 1]
+    >>> model = CorrectedSVC(DeltaGaussian(0.5, 5.0), correction="clip").fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
     """
 
     _parameter_constraints = {
@@ -81,14 +103,21 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from all pairs.
+        """Fit the model to the kernel values of all pairs of rows.
+
+        There is no `sample_weight`: repeating a row changes the spectrum of the matrix, but a
+        weight of two does not.
 
         Parameters
         ----------
-        X : the data; for a precomputed kernel the square matrix of values
+        X : array-like or sparse matrix of shape (n, d), or list of n objects
+            The training rows. For a precomputed kernel, the square matrix of kernel values.
         y : array-like of shape (n,)
-            There are no sample weights: the spectrum of a matrix in which a row stands twice is
-            not that of the matrix in which it has twice the weight.
+            The class labels.
+
+        Returns
+        -------
+        self : CorrectedSVC
         """
         with blas_threads_for(X), all_or_nothing(self):
             self._fit(X, y)
@@ -103,14 +132,14 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if len(np.unique(y)) < 2:
             raise ValueError("CorrectedSVC needs at least two classes, got one class.")
-        # Copies: the caller may change theirs.
+        # The kernel and the rows are copied, since the caller may change the originals.
         self.kernel_ = clone(kernel).resolved(X)
         self.rows_ = None if self._precomputed else own(X)
         K = check_values(self.kernel_, np.asarray(self.kernel_(X), dtype=float))
         warn_uninformative(self.kernel_, K, X)
         self.corrector_ = None
         if self.correction != "none":
-            # "shift" divides by eigenvalues: it needs the larger tolerance of its docstring.
+            # "shift" divides by eigenvalues, so small eigenvalues need a larger tolerance.
             tol = 0.01 if self.correction == "shift" else 1e-10
             self.corrector_ = SpectrumCorrector(self.correction, tol=tol)
             K = self.corrector_.fit(K).transform(K)
@@ -134,13 +163,33 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
             return np.asarray(K if self.corrector_ is None else self.corrector_.transform(K))
 
     def decision_function(self, X: Any) -> NDArray:
-        """The outputs of libsvm, shape (n,) or (n, k)."""
-        K = self._values(X)  # first, since it says what is missing before `fit`
+        """Return the decision values of libsvm.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or list of n objects
+            The rows. For a precomputed kernel, the kernel values against the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n,) for two classes, or (n, k) for k classes
+        """
+        K = self._values(X)  # raises NotFittedError before `fit`
         with blas_threads_for(K):
             return self.svc_.decision_function(K)
 
     def predict(self, X: Any) -> NDArray:
-        """The class of each row of X."""
+        """Return the predicted class of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d), or list of n objects
+            The rows. For a precomputed kernel, the kernel values against the training rows.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         K = self._values(X)
         with blas_threads_for(K):
             return self.svc_.predict(K)

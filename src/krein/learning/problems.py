@@ -1,4 +1,4 @@
-"""A least-squares problem as its moments say it: no rows needed."""
+"""Least-squares problems that are defined by the moments of the rows."""
 
 from __future__ import annotations
 
@@ -14,20 +14,25 @@ Array = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """``(1/W) Σ s_i ‖y_i − b − wᵀz_i‖²`` over the rows that the moments of [Z Y] have seen.
+    """The loss ``(1/W) Σ s_i ‖y_i − b − wᵀz_i‖²`` over rows z_i with targets y_i and weights s_i.
+
+    The moments of [Z Y] determine the loss, so the rows themselves are not needed. Without an
+    intercept no means are subtracted, and `z_mean` and `y_mean` are zero.
 
     Attributes
     ----------
     gram : ndarray of shape (p, p)
-        ``(1/W) Σ s_i (z_i − z̄)(z_i − z̄)ᵀ``; without an intercept nothing is subtracted.
+        ``(1/W) Σ s_i (z_i − z̄)(z_i − z̄)ᵀ``.
     cross : ndarray of shape (p, q)
-        The same of z and y.
+        ``(1/W) Σ s_i (z_i − z̄)(y_i − ȳ)ᵀ``.
     square : ndarray of shape (q,)
-        The same of each output with itself.
-    z_mean, y_mean : ndarray of shape (p,) and (q,)
-        Zero without an intercept.
+        ``(1/W) Σ s_i (y_i − ȳ)²`` for each output.
+    z_mean : ndarray of shape (p,)
+        The mean z̄ of the features.
+    y_mean : ndarray of shape (q,)
+        The mean ȳ of the targets.
     weight : float
-        W, the sum of the weights.
+        The sum W of the weights.
     """
 
     gram: Array
@@ -39,7 +44,17 @@ class LeastSquares:
 
     @classmethod
     def of(cls, moments: Moments, n_outputs: int, fit_intercept: bool = True) -> LeastSquares:
-        """The problem in the moments of rows [Z Y], the last `n_outputs` columns of which are Y."""
+        """Return the problem of rows [Z Y], given their moments.
+
+        Parameters
+        ----------
+        moments : Moments
+            The moments of [Z Y].
+        n_outputs : int
+            The number of columns of Y.
+        fit_intercept : bool, default=True
+            True if the model has an intercept b.
+        """
         p = moments.width - n_outputs
         weight = moments.weight or 1.0
         second, mean = moments.scatter / weight, moments.mean
@@ -51,24 +66,26 @@ class LeastSquares:
 
     @property
     def width(self) -> int:
+        """The number p of features."""
         return len(self.gram)
 
     @property
     def n_outputs(self) -> int:
+        """The number q of outputs."""
         return self.cross.shape[1]
 
     def intercept(self, coef: Array) -> Array:
-        """The intercept that belongs to coefficients of shape (p, q)."""
+        """Return the intercept for coefficients of shape (p, q); zero without an intercept."""
         return self.y_mean - self.z_mean @ coef
 
     def loss(self, coef: Array, intercept: Array) -> float:
-        """The weighted mean of ‖y − b − wᵀz‖², summed over outputs."""
+        """Return the weighted mean of ‖y − b − wᵀz‖², summed over the outputs."""
         offset = self.y_mean - intercept - self.z_mean @ coef
         inner = np.einsum("pq,pq->q", coef, self.gram @ coef - 2 * self.cross)
         return float(np.maximum(self.square + inner, 0).sum() + np.square(offset).sum())
 
     def loss_gradient(self, coef: Array, intercept: Array) -> tuple[Array, Array]:
-        """The derivatives of `loss` by coef, shape (p, q), and intercept, shape (q,)."""
+        """Return the derivatives of `loss` by coef, shape (p, q), and by intercept, shape (q,)."""
         offset = self.y_mean - intercept - self.z_mean @ coef
         by_coef = 2 * (self.gram @ coef - self.cross) - 2 * np.outer(self.z_mean, offset)
         return by_coef, -2 * offset

@@ -1,8 +1,8 @@
-"""Least squares with the variance of the predictions fixed: one secular equation.
+"""Least squares with a fixed variance of the predictions, solved by a secular equation.
 
-The variance-constrained method (VC-LSM) of the scalable Kreĭn paper, §2.4. A penalty shrinks
-predictions towards a constant; the constraint fixes their variance instead. The problem is not
-convex, and its global minimum is the root of one equation in one unknown.
+This is the variance-constrained method (VC-LSM) of the scalable Kreĭn paper, §2.4. A penalty
+shrinks the predictions towards a constant; the constraint fixes their variance instead. The problem
+is not convex, but the root of one equation in one unknown gives its global minimum.
 """
 
 from __future__ import annotations
@@ -22,23 +22,26 @@ from .problems import LeastSquares
 
 Array = NDArray[np.floating]
 
-# A penalty this many times larger than the features' variance holds its features at zero.
+# A penalty of more than HUGE times the variance of the features sets its coefficients to zero.
 HUGE = 1e8
 
 
 @dataclass(frozen=True)
 class Secular:
-    """``min (1/W) Σ s_i (y_i − f(x_i))² + wᵀPw`` such that ``(1/W) Σ s_i (f(x_i) − f̄)² = ρ²``.
+    """Solver of least squares with a penalty and a fixed variance of the predictions.
 
-    ρ is `spread` times the standard deviation of the targets, for each output. With
-    ``G = B Δ² Bᵀ`` (cut to full rank) and ``γ = Δ Bᵀ w`` it is ``min γᵀCγ − 2 bᵀγ, ‖γ‖ = ρ`` with
-    ``C = Δ⁻¹BᵀPBΔ⁻¹``, solved by `on_sphere`.
+    It minimises ``(1/W) Σ s_i (y_i − f(x_i))² + wᵀPw`` such that
+    ``(1/W) Σ s_i (f(x_i) − f̄)² = ρ²``. For each output, ρ is `spread` times the standard deviation
+    of the targets. The eigendecomposition ``G = B Δ² Bᵀ`` of the Gram matrix (without its null
+    space) and ``γ = Δ Bᵀ w`` transform the problem to ``min γᵀCγ − 2 bᵀγ`` such that ``‖γ‖ = ρ``,
+    with ``C = Δ⁻¹BᵀPBΔ⁻¹``. The function `on_sphere` solves the transformed problem.
 
     Attributes
     ----------
     form : Form
-    tol : float
-        Directions in which the features vary less than this share of the most are dropped.
+        The bilinear form of the features.
+    tol : float, default=1e-10
+        Directions whose variance is at most `tol` times the largest variance are dropped.
     """
 
     form: Form
@@ -47,17 +50,17 @@ class Secular:
     penalty: ClassVar[type] = Constrained
 
     def solve(self, problem: LeastSquares, penalty: Constrained) -> Array:
-        """The coefficients, shape (p, q)."""
+        """Return the coefficients, shape (p, q)."""
         return next(self.path(problem, [penalty]))
 
     def path(self, problem: LeastSquares, penalties: list[Constrained]) -> Iterator[Array]:
-        """The coefficients for each of several settings."""
+        """Yield the coefficients for each penalty."""
         spheres: dict[tuple[str, int], _Sphere] = {}
         bases: dict[int, Array] = {}
         found = []
         with one_blas_thread():
             for penalty in penalties:
-                # C is proportional to the penalties: one decomposition for all of the same ratio.
+                # C is proportional to the penalties, so equal ratios share one decomposition.
                 used = _Sphere.used_by(self, problem, penalty)
                 key = f"{penalty.alpha_neg / penalty.alpha:.10e}", len(used)
                 if key not in spheres:
@@ -67,9 +70,9 @@ class Secular:
         yield from found
 
     def derivatives(self, problem: LeastSquares, penalty: Constrained) -> tuple[Array, Array]:
-        """The coefficients and their derivatives by (log alpha, log alpha_neg, log spread).
+        """Return the coefficients and their derivatives by log alpha, log alpha_neg, log spread.
 
-        From ``(C − θI)γ = b`` and ``γᵀγ = ρ²``: with D = (C − θI)⁻¹,
+        The derivatives of ``(C − θI)γ = b`` and ``γᵀγ = ρ²`` are, with D = (C − θI)⁻¹,
         ``dγ = D(γ dθ − dC γ)`` and ``dθ = (ρ dρ + γᵀD dC γ)/(γᵀDγ)``.
         """
         sphere = _Sphere.of(self, problem, penalty)
@@ -78,7 +81,7 @@ class Secular:
         change = np.zeros((3, *coef.shape))
         dP = penalty.derivatives(self.form)[:, used]
         for output, (gamma, theta) in enumerate(zip(gammas.T, thetas, strict=True)):
-            if not np.isfinite(theta):  # a target that does not vary: nor do the predictions
+            if not np.isfinite(theta):  # the target is constant, and so are the predictions
                 continue
             D = 1 / (sphere.values - theta)
             weights = D @ np.square(gamma)
@@ -92,7 +95,7 @@ class Secular:
 
 @dataclass(frozen=True)
 class _Sphere:
-    """The problem in coordinates in which the constraint is a sphere and C is diagonal."""
+    """The problem in coordinates where the constraint is a sphere and C is diagonal."""
 
     used: NDArray[np.intp]
     basis: Array
@@ -102,15 +105,15 @@ class _Sphere:
 
     @staticmethod
     def used_by(method: Secular, problem: LeastSquares, penalty: Constrained) -> NDArray[np.intp]:
-        """The features that the penalty does not hold at zero.
+        """Return the indices of the features whose coefficients are not set to zero.
 
-        A penalty far above the others would take their digits, so it counts as infinite.
+        A penalty far above the others would cost them all digits, so it is treated as infinite.
         """
         scale = max(penalty.alpha, float(np.trace(problem.gram)))
         return np.flatnonzero(penalty.diagonal(method.form) <= HUGE * scale)
 
     def scaled(self, alpha: float) -> _Sphere:
-        """The same for penalties in the same ratio."""
+        """Return the decomposition for another `alpha` with the same ratio alpha_neg / alpha."""
         return replace(self, values=self.values * (alpha / self.alpha), alpha=alpha)
 
     @classmethod
@@ -121,7 +124,7 @@ class _Sphere:
         penalty: Constrained,
         bases: dict[int, Array] | None = None,
     ) -> _Sphere:
-        """The decomposition; `bases` remembers that of the Gram matrix between penalties."""
+        """Return the decomposition; `bases` caches the basis of the Gram matrix."""
         diagonal = penalty.diagonal(method.form)
         used = cls.used_by(method, problem, penalty)
         if bases is None or (basis := bases.get(len(used))) is None:
@@ -134,7 +137,7 @@ class _Sphere:
         return cls(used, basis, *np.linalg.eigh(C), penalty.alpha)
 
     def solve(self, problem: LeastSquares, spread: float) -> tuple[Array, Array, Array]:
-        """Coefficients (p, q), their coordinates on the sphere (m, q), and multipliers (q,)."""
+        """Return coefficients (p, q), coordinates on the sphere (m, q) and multipliers (q,)."""
         right = self.vectors.T @ (self.basis.T @ problem.cross[self.used])
         radii = spread * np.sqrt(problem.square)
         found = [on_sphere(self.values, b, r) for b, r in zip(right.T, radii, strict=True)]
@@ -145,30 +148,36 @@ class _Sphere:
 
 
 def on_sphere(c: Array, b: Array, radius: float) -> tuple[Array, float]:
-    """The global minimum of ``Σ c_i γ_i² − 2 Σ b_i γ_i`` on the sphere ``‖γ‖ = radius``.
+    """Return the global minimum of ``Σ c_i γ_i² − 2 Σ b_i γ_i`` on the sphere ``‖γ‖ = radius``.
 
-    It is ``γ_i = b_i/(c_i − θ)`` at the root θ ≤ min c of ``Σ b_i²/(c_i − θ)² = radius²`` (Gander,
-    Golub and von Matt, 1989; errata: θ below n·c_min). In t = min c − θ ≥ 0 nothing cancels. In the
-    hard case b has no part in the directions of min c and the sum stays below radius²: θ = min c,
-    and what is missing is taken from one of those directions.
+    The minimum is ``γ_i = b_i/(c_i − θ)``. The multiplier θ ≤ min c is the root of
+    ``Σ b_i²/(c_i − θ)² = radius²`` (Gander, Golub and von Matt, 1989; errata: θ below n·c_min). The
+    unknown t = min c − θ ≥ 0 avoids cancellation. In the hard case, b is zero in the directions of
+    min c and the sum stays below radius². Then θ = min c, and one of the directions of min c
+    supplies the missing length.
 
     Parameters
     ----------
     c : ndarray of shape (m,)
+        The quadratic coefficients.
     b : ndarray of shape (m,)
+        The linear coefficients.
     radius : float
+        The radius of the sphere.
 
     Returns
     -------
     gamma : ndarray of shape (m,)
+        The minimum.
     theta : float
+        The multiplier. −inf if the radius is zero or m = 0.
     """
     if not len(c) or radius == 0:
         return np.zeros_like(c), -np.inf
     lowest = int(np.argmin(c))
     d = c - c[lowest]
     bottom = d <= 1e-14 * max(float(np.abs(c).max()), 1e-300)
-    # In units of ‖b‖, of the radius and of the multiplier's upper bound, no square can overflow.
+    # In units of ‖b‖, the radius and the upper bound of the multiplier, no square overflows.
     b, whole = _direction(b)
     with np.errstate(over="ignore"):
         unit = np.float64(whole) / radius
@@ -180,14 +189,14 @@ def on_sphere(c: Array, b: Array, radius: float) -> tuple[Array, float]:
         if np.abs(gamma).max() <= 1 and (short := 1 - float(gamma @ gamma)) >= 0:
             gamma[lowest] = np.sqrt(short)
             return radius * gamma, float(c[lowest])
-    # No part of a unit vector exceeds 1.
+    # The components of the unit vector b are at most 1.
     t = _root(d, b, max(at_bottom, float((np.abs(b) - d).max())), 1.0)
     gamma = b / (d + t)
     return gamma * (radius / np.linalg.norm(gamma)), float(c[lowest] - t * unit)
 
 
 def _direction(b: Array) -> tuple[Array, float]:
-    """b divided by its norm, and the norm, whose squares may overflow or vanish."""
+    """Return b / ‖b‖ and ‖b‖, without overflow or underflow of squares."""
     largest = float(np.abs(b).max())
     if not largest:
         return b, 0.0
@@ -196,7 +205,7 @@ def _direction(b: Array) -> tuple[Array, float]:
 
 
 def _root(d: Array, b: Array, low: float, high: float) -> float:
-    """The root of ``‖b/(d + t)‖ = 1`` in [low, high], by Newton on 1/‖·‖, which is concave."""
+    """Return the root t of ``‖b/(d + t)‖ = 1`` in [low, high], by Newton's method on 1/‖·‖."""
     t = max(low, 1e-300)
     for _ in range(200):
         gamma = b / (d + t)

@@ -1,4 +1,7 @@
-"""Choosing penalties: a whole grid over all folds from one pass, or along the gradient."""
+"""Choice of penalties by cross-validation, over a grid or along the gradient.
+
+One pass over the data gives the moments of each fold, which are enough for both.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from .penalties import Split
 from .problems import LeastSquares
 
 Array = NDArray[np.floating]
-# A loss below this share of the targets' own square counts as none.
+# A loss below this share of the squared targets is rounding error.
 ROUNDING = 1e-10
 
 
 class Solver(Protocol):
-    """What turns a least-squares problem and settings into coefficients."""
+    """Protocol of a solver: it returns the coefficients of a least-squares problem."""
 
     def solve(self, problem: LeastSquares, penalty: Any) -> Array: ...
 
@@ -28,16 +31,17 @@ class Solver(Protocol):
 
 @dataclass(frozen=True)
 class FoldProblems:
-    """For each fold the problem of the other rows, which is solved, and its own, which judges.
+    """The training problem and the test problem of each fold.
 
     Attributes
     ----------
     whole : LeastSquares
-        All rows.
+        The problem of all rows.
     pairs : list of (LeastSquares, LeastSquares)
-        Training and test problem of every fold that has rows in both.
+        The training problem and the test problem of each fold. Folds without training rows or
+        without test rows are left out.
     folds : list of int
-        The fold of each pair.
+        The number of the fold of each pair.
     """
 
     whole: LeastSquares
@@ -46,9 +50,16 @@ class FoldProblems:
 
     @classmethod
     def of(cls, parts: Sequence[Moments], n_outputs: int, fit_intercept: bool) -> FoldProblems:
-        """From the moments of [Z Y] of each fold, which is tested on what all others teach.
+        """Return the problems of each fold, given the moments of [Z Y].
 
-        The last part is never tested.
+        Parameters
+        ----------
+        parts : sequence of Moments
+            The moments of each fold. The last part contains rows that are never tested.
+        n_outputs : int
+            The number of columns of Y.
+        fit_intercept : bool
+            True if the model has an intercept.
         """
 
         def problem(moments: Moments) -> LeastSquares:
@@ -57,19 +68,25 @@ class FoldProblems:
         pairs, folds = [], []
         for number, (part, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
             if part.weight and rest.weight:
-                # A test row keeps its own mean, with an intercept or without.
+                # The test loss needs the means of the test rows, even without an intercept.
                 pairs.append((problem(rest), LeastSquares.of(part, n_outputs)))
                 folds.append(number)
         return cls(problem(Moments.total(parts)), pairs, folds)
 
     def coefficients(self, solver: Solver, candidates: list[Any]) -> Iterator[tuple[Array, Array]]:
-        """For each fold the coefficients (c, p, q) and intercepts (c, q) of all candidates."""
+        """Yield, for each fold, coefficients (c, p, q) and intercepts (c, q) of c candidates."""
         for train, _ in self.pairs:
             coefs = list(solver.path(train, candidates))
             yield np.stack(coefs), np.stack([train.intercept(coef) for coef in coefs])
 
     def losses(self, fitted: Iterable[tuple[Array, Array]]) -> Array:
-        """The squared error of each candidate of `coefficients`, every row when it was left out."""
+        """Return the cross-validated squared error of each candidate.
+
+        Parameters
+        ----------
+        fitted : iterable of (ndarray, ndarray)
+            The coefficients and intercepts of each fold, as `coefficients` yields them.
+        """
         found: Any = 0.0
         everything = sum(test.weight for _, test in self.pairs)
         for (_, test), (coefs, intercepts) in zip(self.pairs, fitted, strict=True):
@@ -79,14 +96,17 @@ class FoldProblems:
         return np.asarray(found)
 
     def loss_and_gradient(self, solver: Any, penalty: Split) -> tuple[float, Array]:
-        """The same for one candidate, with its derivatives by the logarithms of the settings."""
+        """Return the cross-validated squared error of one penalty, and its gradient.
+
+        The gradient is taken by the logarithms of the settings of the penalty.
+        """
         loss, gradient = 0.0, 0.0
         everything = sum(test.weight for _, test in self.pairs)
         for train, test in self.pairs:
             coef, change = solver.derivatives(train, penalty)
             intercept = train.intercept(coef)
             by_coef, by_intercept = test.loss_gradient(coef, intercept)
-            # The intercept follows the coefficients: ∂b = −z̄ᵀ ∂w.
+            # The intercept depends on the coefficients: ∂b = −z̄ᵀ ∂w.
             by_coef = by_coef - np.outer(train.z_mean, by_intercept)
             share = test.weight / everything
             loss += share * test.loss(coef, intercept)
@@ -95,7 +115,7 @@ class FoldProblems:
 
 
 def best(losses: Array, *ties: Array) -> int:
-    """The index of the smallest loss; equal losses are compared by `ties`, then by index."""
+    """Return the index of the smallest loss; equal losses are compared by `ties`, then by index."""
     keys = [np.round(values, 12) for values in (losses, *ties)]
     return int(np.lexsort((np.arange(len(losses)), *reversed(keys)))[0])
 
@@ -110,30 +130,34 @@ def along_gradient(
     unit: float = 1.0,
     max_iter: int = 50,
 ) -> tuple[Any, float, int]:
-    """Minimise a loss of penalties along its gradient, by the logarithms of some settings.
+    """Minimise a loss over the logarithms of some settings of a penalty, along its gradient.
 
     Parameters
     ----------
     objective : callable
-        ``objective(penalty)`` returns a loss and its derivatives by the logarithms of all settings
-        of the penalty, in the order of its fields.
+        ``objective(penalty)`` returns the loss and its derivatives by the logarithms of all
+        settings of the penalty, in the order of its fields.
     start : Split or Constrained
-        Where the search begins.
+        The penalty at which the search begins.
     free : sequence of str
-        The settings that change.
+        The names of the settings that are varied.
     bounds : dict
         The smallest and the largest value of each free setting.
     tied : bool, default=False
-        True if alpha_neg follows alpha.
+        True if alpha_neg is always equal to alpha.
     unit : float, default=1.0
-        What the loss is measured in, so that the search does not depend on the targets' unit.
+        The scale of the loss. The search then does not depend on the units of the targets.
     max_iter : int, default=50
+        The largest number of iterations.
 
     Returns
     -------
     penalty : Split or Constrained
+        The penalty with the smallest loss found.
     loss : float
+        The loss of that penalty.
     n_evaluations : int
+        The number of evaluations of the objective.
     """
     from scipy.optimize import minimize
 
@@ -147,8 +171,8 @@ def along_gradient(
         loss, gradient = objective(settings(logs))
         slope = dict(zip(names, gradient, strict=False))
         slope["alpha"] += slope["alpha_neg"] if tied else 0.0
-        # The logarithm is a scale that the tolerances of the search understand. What is left of
-        # the loss below ROUNDING is rounding, and no guide to penalties.
+        # The tolerances of the search suit the logarithm of the loss. Adding ROUNDING hides
+        # differences that are only rounding errors.
         share = loss / unit + ROUNDING
         return float(np.log(share)), np.array([slope[name] for name in free]) / unit / share
 

@@ -1,4 +1,8 @@
-"""Data in blocks: containers, files, and statistics that are folded over them."""
+"""Data in blocks: containers, files, and statistics that accumulate over blocks.
+
+A container yields blocks of rows. `checked` validates the blocks, `Data` adds the content hash of
+each row, and `fold` updates a statistic with every block in one pass.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays in files (.npy, .npz) as blocks."""
+"""Containers that read blocks of rows from .npy and .npz files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,24 @@ from .containers import ROWS, Block, Container, InMemory, check_rows
 from .paths import check_exists
 from .raw import damage, reason
 
-# deflate shrinks data by at most this factor.
+# The deflate method compresses data by at most this factor.
 MOST_SHRUNK = 1032
 
 
 class NpyFile(Container):
-    """A memory-mapped matrix; y and weights are arrays or .npy files of their own."""
+    """Container of a memory-mapped matrix in a .npy file.
+
+    Parameters
+    ----------
+    path : Path
+        The .npy file of X.
+    target : array, path of a .npy file, None or False, default=None
+        The targets y. None and False both mean that there are no targets.
+    weight : array, path of a .npy file or None, default=None
+        The weights of the rows.
+    rows : int, default=4096
+        The number of rows per block.
+    """
 
     def __init__(self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS):
         self.path, self.rows = path, rows
@@ -32,7 +44,7 @@ class NpyFile(Container):
         self.weight = weight
         if self.target is not None and _same(self.target, weight):
             raise ValueError(
-                f"{path}: target and weight are the same array: y and the weights are two."
+                f"{path}: target and weight are the same array: pass two different arrays."
             )
         self._n_rows = self._arrays().n_rows
 
@@ -63,7 +75,7 @@ def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
 
 
 def _map(source: Any) -> Any:
-    """The array of a .npy file, memory-mapped; what is no path stays."""
+    """Return the memory-mapped array of a .npy file; return any object but a path as it is."""
     if not isinstance(source, str | os.PathLike):
         return source
     path = Path(source)
@@ -89,24 +101,27 @@ def _check_size(
     row = "" if fortran or stored > n_bytes else f" in row {stored * shape[0] // n_bytes}"
     what = f"is cut off{row}" if stored < n_bytes else "is longer than its header says"
     raise ValueError(
-        f"{owner} {what}: its header says shape {shape}, {n_bytes} bytes, and {stored} are there."
+        f"{owner} {what}: its header says shape {shape}, {n_bytes} bytes, but it has {stored}."
     )
 
 
 def _check_text(owner: str, array: NDArray, start: int = 0) -> None:
-    """Refuse code points that are no characters."""
+    """Raise a ValueError if text contains a number that is not a Unicode code point."""
     if array.dtype.kind != "U" or not array.size:
         return
     codes = np.ascontiguousarray(array).view(f"{array.dtype.byteorder}u4".replace("=", ""))
     if codes.max() > 0x10FFFF:
         row = int(np.argmax(codes.reshape(len(array), -1).max(axis=1) > 0x10FFFF))
-        raise ValueError(f"{owner} is damaged in row {start + row}: its text has no characters.")
+        raise ValueError(f"{owner} is damaged in row {start + row}: its text is not Unicode.")
 
 
 def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Shape, Fortran order and element type of an array of numbers; moves to its first byte."""
+    """Return the shape, the Fortran order and the dtype of an array in the .npy format.
+
+    The stream then stands at the first byte of the values.
+    """
     try:
-        # The header is Python source: its evaluation raises and warns as Python's parser does.
+        # The header is Python source, so reading a damaged header raises and warns like a parser.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             version = npy.read_magic(stream)
@@ -116,11 +131,11 @@ def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dt
         raise
     except Exception as error:
         raise ValueError(
-            f"{owner}: the header cannot be read, so it is cut off or no .npy array "
+            f"{owner}: the header cannot be read: the file is cut off or not a .npy array "
             f"({reason(error)})."
         ) from error
     if not all(type(n) is int and 0 <= n < 2**62 for n in shape):
-        raise ValueError(f"{owner}: the header says shape {str(shape)[:60]}, which no array has.")
+        raise ValueError(f"{owner}: the header says shape {str(shape)[:60]}: the file is damaged.")
     if dtype.hasobject or not shape:
         what = "objects" if dtype.hasobject else "a single value"
         raise ValueError(f"{owner} holds {what}: save an array of numbers.")
@@ -130,7 +145,21 @@ def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dt
 
 
 class NpzFile(Container):
-    """Members of a zip archive, decompressed row by row; never a whole one."""
+    """Container of the arrays in a .npz archive, decompressed block by block.
+
+    Parameters
+    ----------
+    path : Path
+        The .npz file.
+    target : str, None or False, default=None
+        The name of the member with y. None takes the member ``y`` if it exists, False reads no y.
+    weight : str or None, default=None
+        The name of the member with the weights. None takes ``sample_weight`` if it exists.
+    rows : int, default=4096
+        The number of rows per block.
+    data : str, default="X"
+        The name of the member with X.
+    """
 
     def __init__(
         self, path: Path, target: Any = None, weight: Any = None, rows: int = ROWS, data: str = "X"
@@ -194,7 +223,7 @@ class NpzFile(Container):
 
 
 class _Member:
-    """One array of an archive, read from its stream."""
+    """One array of a .npz archive, read from its decompressed stream."""
 
     def __init__(self, path: Path, name: str, stream: IO[bytes], size: int):
         self.path, self.name, self.stream = path, name, stream
@@ -204,20 +233,20 @@ class _Member:
             _check_size(self.owner, self.shape, self.dtype, size - stream.tell())
         if fortran:
             raise ValueError(
-                f"{self.owner} is in Fortran order and cannot be read by rows: save "
-                "numpy.ascontiguousarray of it."
+                f"{self.owner} is in Fortran order and cannot be read row by row: save "
+                "numpy.ascontiguousarray(array) instead."
             )
         if size > MOST_SHRUNK * path.stat().st_size:
             raise ValueError(
-                f"{self.owner} cannot hold the {size} bytes that the list of members says: the "
-                "file is damaged."
+                f"{self.owner} has {size} bytes according to the list of members, but the file is "
+                "too small for them: it is damaged."
             )
 
     def read(self, start: int, n: int) -> NDArray:
         out = np.empty((n, *self.shape[1:]), dtype=self.dtype)
         n_bytes, done = out.nbytes, 0
         flat = out.reshape(-1).view(np.uint8)
-        # The archive reads ahead, so the row is not exact.
+        # The zip reader reads ahead, so the damaged row is known only approximately.
         place = [f"near row {start + n} of member {self.name!r} or before it"]
         with damage(self.path, place, Exception):
             while done < n_bytes:

@@ -1,4 +1,4 @@
-"""Text between delimiters by pyarrow's parser, with the types of all columns fixed."""
+"""Parse delimited text with pyarrow, with a fixed type for every column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @cache
 def _csv() -> Any:
-    """``pyarrow.csv``, or None where it is not installed."""
+    """Return pyarrow with its module csv loaded, or None if pyarrow is not installed."""
     try:
         import pyarrow.csv
     except ImportError:
@@ -20,6 +20,7 @@ def _csv() -> Any:
 
 
 def is_installed() -> bool:
+    """Return True if pyarrow is installed."""
     return _csv() is not None
 
 
@@ -31,10 +32,30 @@ def read(
     labels: int | None,
     longest: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.str_] | None] | None:
-    """Columns of numbers, shape (n, len(numbers)), and one of labels; None if any cell is odd.
+    """Return the numeric columns and the label column, or None if any cell is unusual.
 
-    What is odd, such as a label of more than `longest` characters, is left to the reader that knows
-    lines and columns. Nothing is inferred, and no spelling stands for a missing value.
+    The caller then parses the text with the slow reader, which reports lines and columns. No type
+    is inferred, and no text stands for a missing value.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole records.
+    delimiter : str
+        The character between cells.
+    width : int
+        The number of columns.
+    numbers : list of int
+        The indices of the numeric columns.
+    labels : int or None
+        The index of the label column, None if there is none.
+    longest : int
+        The largest number of characters of a label.
+
+    Returns
+    -------
+    values : ndarray of shape (n, len(numbers))
+    labels : ndarray of str of shape (n,), or None
     """
     arrow = _csv()
     csv, names = arrow.csv, [str(j) for j in range(width)]

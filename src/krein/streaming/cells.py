@@ -1,10 +1,10 @@
-"""Cells of text as numbers."""
+"""Conversion of text cells to numbers."""
 
 from __future__ import annotations
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a decimal number, nan or inf; ``1_000`` and other digits are none."""
+    """Return True for a decimal number, nan or inf, but not for ``1_000`` or non-ASCII digits."""
     try:
         as_number(cell)
     except ValueError:
@@ -13,7 +13,7 @@ def is_number(cell: str) -> bool:
 
 
 def as_number(cell: str) -> float:
-    """The number in a cell, as the fast readers of text understand it."""
+    """Return the number in a cell by the same rules as the parsers of pyarrow and NumPy."""
     if "_" in cell or not cell.isascii():
         raise ValueError(f"{cell!r} is not a number")
     return float(cell)

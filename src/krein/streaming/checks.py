@@ -1,4 +1,4 @@
-"""Blocks that cannot be learned from are refused with their place in the data."""
+"""Validation of blocks, with errors that name the row and the column of a bad value."""
 
 from __future__ import annotations
 
@@ -14,16 +14,31 @@ from .containers import Block, Container
 
 
 def checked(container: Container, n_columns: int | None = None) -> Iterator[Block]:
-    """Walk over the blocks and raise a ValueError at the first that cannot be learned from.
+    """Yield the blocks of a container and raise a ValueError at the first invalid block.
 
-    X becomes float64 unless it is float32; blocks without rows are left out. Rows, columns and
-    blocks are counted from 0. Lists of objects are checked for their lengths only.
+    X is converted to float64 unless it is float32. Blocks without rows are skipped. Error messages
+    count rows, columns and blocks from 0. For a list of objects only the lengths are checked.
 
     Parameters
     ----------
     container : Container
+        The blocks to validate.
     n_columns : int, default=None
-        The number of columns to expect; None takes that of the first block.
+        The expected number of columns of X. None takes the number of columns of the first block.
+
+    Yields
+    ------
+    Block
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import InMemory, checked
+    >>> [block.X.dtype.name for block in checked(InMemory(np.arange(6).reshape(3, 2)))]
+    ['float64']
+    >>> next(checked(InMemory(np.array([[1.0], [np.nan]]))))
+    Traceback (most recent call last):
+    ValueError: X is nan in row 1 of block 0 (row 1 of the data) in column 0: drop ...
     """
     try:
         yield from _checked(container, n_columns)
@@ -62,13 +77,13 @@ def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
         n_seen += n
     if first is None:
         raise ValueError(
-            "The data have no rows: not one block holds any. If an earlier pass had some, their "
-            "source can be walked only once; pass a list, a callable or a file."
+            "The data have no rows: all blocks are empty. If an earlier pass yielded rows, the "
+            "source can be iterated only once: pass a list, a callable or a file."
         )
 
 
 class _Place(NamedTuple):
-    """Where in the data a block is."""
+    """The position of a block in the data."""
 
     block: int
     start: int
@@ -87,8 +102,8 @@ def _check_lengths(block: Block, n: int, place: _Place) -> None:
     for name, side in (("y", block.y), ("weight", block.weight)):
         if side is not None and len(side) != n:
             raise ValueError(
-                f"Block {place.block} has {n} rows of X and {len(side)} of {name}: every row needs "
-                "one."
+                f"Block {place.block} has {n} rows of X, but {name} has length {len(side)}: pass "
+                f"one value of {name} per row."
             )
     if block.y is not None and np.ndim(block.y) > 2:
         raise ValueError(
@@ -98,7 +113,7 @@ def _check_lengths(block: Block, n: int, place: _Place) -> None:
 
 
 def _check_alike(block: Block, first: Block, number: int) -> None:
-    """All blocks hold the same parts: objects or numbers, y or none, as many outputs."""
+    """Raise a ValueError if a block differs from the first block in kind, y, weight or outputs."""
     if isinstance(block.X, list) != isinstance(first.X, list):
         raise ValueError(f"Block {number} mixes lists of objects with matrices of numbers.")
     for name in ("y", "weight"):
@@ -106,30 +121,30 @@ def _check_alike(block: Block, first: Block, number: int) -> None:
         if (mine is None) != (theirs is None):
             has, had = ("no", "had one") if mine is None else ("a", "had none")
             raise ValueError(
-                f"Block {number} has {has} {name}, but the blocks before {had}: give it in all "
-                "blocks or in none."
+                f"Block {number} has {has} {name}, but the blocks before {had}: pass {name} in "
+                "all blocks or in none."
             )
         if mine is not None and np.shape(mine)[1:] != np.shape(theirs)[1:]:
             raise ValueError(
-                f"{name} of block {number} has shape {np.shape(mine)}, but that of the first block "
-                f"{np.shape(theirs)}: all blocks need as many outputs."
+                f"{name} of block {number} has shape {np.shape(mine)}, but {name} of the first "
+                f"block has shape {np.shape(theirs)}: all blocks need the same number of outputs."
             )
 
 
 def _numbers(X: Any, place: _Place) -> Any:
-    """A matrix in float32 or float64; a list as it is."""
+    """Return a matrix in float32 or float64; return a list unchanged."""
     if isinstance(X, list):
         return X
     if X.ndim != 2:
         raise ValueError(
-            f"X of block {place.block} has {X.ndim} dimension{'s' * (X.ndim != 1)}: rows of "
-            "numbers make a matrix (reshape(-1, 1) for one column)."
+            f"X of block {place.block} has {X.ndim} dimension{'s' * (X.ndim != 1)}: pass a "
+            "matrix (reshape(-1, 1) turns a vector into one column)."
         )
     if X.dtype in (np.float32, np.float64):
         return X
     real = X.dtype.kind in "biuf"
     if X.dtype == object:
-        # A cast would turn the text "1" into the number 1 without a word.
+        # A cast would silently turn the text "1" into the number 1.
         real = all(isinstance(value, int | float | np.integer) for value in X.flat)
     if not real:
         raise ValueError(
@@ -140,7 +155,7 @@ def _numbers(X: Any, place: _Place) -> Any:
 
 
 def _culprit(X: Any, place: _Place) -> str:
-    """The first column of objects that holds something else than numbers, and what it holds."""
+    """Return a phrase with the first column that contains a non-number, and that value."""
     if X.dtype != object:
         return ""
     row, column = next(
@@ -152,13 +167,13 @@ def _culprit(X: Any, place: _Place) -> str:
 
 
 def _check_labels(y: Any, place: _Place) -> None:
-    """Refuse targets that are missing; in memory an empty text may be a label."""
+    """Raise a ValueError for a missing target; empty text is missing only in a file."""
     if y is None or y.dtype.kind not in ("OU" if place.in_file else "O"):
         return
     for i, label in enumerate(y.ravel().tolist()):
         if _is_missing(label, place.in_file):
             row = place.row(i * len(y) // y.size)
-            raise ValueError(f"y is empty in {row}: drop such rows or fill them in first.")
+            raise ValueError(f"y is empty in {row}: drop the row or fill in its target.")
 
 
 def _is_missing(label: Any, in_file: bool) -> bool:
@@ -191,7 +206,7 @@ def _check_finite(name: str, values: Any, place: _Place) -> None:
     numbers = values.data if sparse.issparse(values) else values
     if numbers.dtype.kind not in "fc":
         return
-    # A sum is finite only if all terms are; it is several times faster than looking at each.
+    # A finite sum proves that all values are finite. The sum is several times faster than isfinite.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(numbers.sum()):
             return
@@ -208,5 +223,5 @@ def _check_finite(name: str, values: Any, place: _Place) -> None:
     if values.ndim == 2:
         at = f" in {place.column(column) if name == 'X' else f'column {column}'}"
     raise ValueError(
-        f"{name} is {value} in {place.row(row)}{at}: drop such rows or fill them in first."
+        f"{name} is {value} in {place.row(row)}{at}: drop the row or fill in the value."
     )

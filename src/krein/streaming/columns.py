@@ -1,4 +1,4 @@
-"""Which columns of a table hold the features, the targets and the weights."""
+"""Choice of the columns of a table that contain the features, the targets and the weights."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ import numpy as np
 
 
 class Layout(NamedTuple):
-    """Where a fit found its columns, so that later files are read alike.
+    """The columns that a fit used, so that later files are read in the same way.
 
     Attributes
     ----------
     n_features : int
+        The number of features.
     names : tuple of str, default=None
-        The features' names, None where the columns have none.
+        The names of the features. None if the columns have no names.
     target : str or int, default=None
-        The column of y, by name where the columns have names; None for none.
+        The column of y: its name, or its index if the columns have no names. None if there is
+        no y.
     width : int, default=None
-        The number of all columns, None where the fit saw no table.
+        The number of all columns of the table. None if the fit read no table.
     besides : tuple of int, default=()
-        The indices of the columns that are no features, that of the target first.
+        The indices of the columns that are not features, with the target first.
     zero_based : bool, default=None
-        Whether indices of libsvm text began at 0.
+        True if the indices of a libsvm file began at 0. None for other formats.
     """
 
     n_features: int
@@ -36,19 +38,22 @@ class Layout(NamedTuple):
     zero_based: bool | None = None
 
     def features(self, path: Path, names: list[str] | None, width: int) -> list[int]:
-        """Indices of the features in a table of `width` columns, by name if both have names."""
+        """Return the indices of the features in a table of `width` columns.
+
+        The columns are matched by name if both tables have names, and by position otherwise.
+        """
         if self.names is not None and names is not None:
             return [self._index(path, names, name) for name in self.names]
         besides = self.places(width)
         if besides is None:
             raise ValueError(
-                f"{path} has {width} columns, but the fit had {self.n_features} features: give "
-                "those columns, in the same order, with or without the target in its place."
+                f"{path} has {width} columns, but the fit had {self.n_features} features: pass the "
+                "columns of the fit in the same order, with or without the target column."
             )
         return [j for j in range(width) if j not in besides]
 
     def places(self, width: int) -> tuple[int, ...] | None:
-        """Indices of the columns without names that are no features; None if that is unknown."""
+        """Return the indices of the columns that are not features, or None if they are unknown."""
         if width == self.n_features:
             return ()
         if width == self.width:
@@ -58,7 +63,7 @@ class Layout(NamedTuple):
     def _index(self, path: Path, names: list[str], name: str) -> int:
         if name not in names:
             raise ValueError(
-                f"{path} has no column {name!r}, which the fit had: its columns are "
+                f"{path} has no column {name!r}, which the fit used: its columns are "
                 f"{listed(names)}."
             )
         return only(path, names, name)
@@ -67,7 +72,7 @@ class Layout(NamedTuple):
 def choose_columns(
     path: Path, names: list[str], target: Any, weight: Any, besides: Sequence[str] = ()
 ) -> tuple[list[int], int | None, int | None]:
-    """Indices of the features, of y and of the weights; columns `besides` are no features."""
+    """Return the indices of the features, of y and of the weights; skip the columns `besides`."""
     ours = [j for j, name in enumerate(names) if name not in besides]
 
     def index(role: str, column: Any) -> int:
@@ -90,12 +95,12 @@ def choose_columns(
         )
     features = [j for j in ours if j not in (y, w)]
     if not features:
-        raise ValueError(f"{path} has no column left for X: y and weights take all of them.")
+        raise ValueError(f"{path} has no column left for X: y and the weights use all columns.")
     return features, y, w
 
 
 def only(path: Path, names: list[str], name: str) -> int:
-    """The index of a name that must be there once."""
+    """Return the index of a name; raise a ValueError if several columns have that name."""
     if names.count(name) > 1:
         places = ", ".join(str(j) for j, other in enumerate(names) if other == name)
         raise ValueError(
@@ -105,11 +110,15 @@ def only(path: Path, names: list[str], name: str) -> int:
 
 
 def listed(names: Sequence[str]) -> str:
+    """Return at most 20 names, separated by commas."""
     return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
 
 
 class Table:
-    """What containers of named columns share; `columns`, `target` and `weight` are indices."""
+    """Base of containers with named columns.
+
+    `columns`, `target` and `weight` are indices into `names`.
+    """
 
     path: Any
     names: list[str]
@@ -120,13 +129,13 @@ class Table:
 
     @property
     def feature_names(self) -> list[str] | None:
-        """The features' names; None where the file has none or some twice."""
+        """The names of the features. None if the file has no names or repeats a name."""
         found = [self.names[j] for j in self.columns]
         return found if self.has_names and len(set(found)) == len(found) else None
 
     @property
     def layout(self) -> Layout:
-        """Where the columns are."""
+        """The layout of the columns, for reading later files."""
         names, target = self.feature_names, self.target
         besides = tuple(j for j in (target, self.weight) if j is not None)
         return Layout(
@@ -138,7 +147,7 @@ class Table:
         )
 
     def rows_for(self, layout: Layout, *, target: bool = False) -> Self:
-        """The same file with the features of an earlier fit, and with y only if `target`."""
+        """Return the same file with the features of an earlier fit, and with y only if `target`."""
         made = copy.copy(self)
         names = self.names if self.has_names else None
         chosen = target or len(self.columns) == layout.n_features
@@ -150,4 +159,4 @@ class Table:
         return made
 
     def _check_columns(self) -> None:
-        """Look at the columns that were chosen."""
+        """Raise a ValueError if a chosen column cannot be read."""

@@ -1,7 +1,7 @@
-"""Data as a sequence of row blocks that can be walked more than once.
+"""Containers: data as a sequence of row blocks that can be iterated more than once.
 
-Whoever learns from data sees only blocks ``(X, y, weight)`` in row order; an array, a memory map, a
-sparse matrix, a list of strings, a file and a user's own generator look the same.
+A learner sees only blocks ``(X, y, weight)`` in row order. An array, a memory map, a sparse matrix,
+a list of strings, a file and a user-defined generator all yield the same kind of block.
 """
 
 from __future__ import annotations
@@ -21,13 +21,24 @@ ROWS = 4096
 
 
 class Block(NamedTuple):
-    """Some consecutive rows.
+    """Consecutive rows of the data.
 
-    Attributes
+    Parameters
     ----------
     X : ndarray or CSR of shape (n, d), or list of n objects
-    y : ndarray of shape (n,) or (n, k), or None
-    weight : ndarray of shape (n,), or None
+        The rows.
+    y : ndarray of shape (n,) or (n, k), default=None
+        The targets of the rows.
+    weight : ndarray of shape (n,), default=None
+        The weights of the rows. None gives every row the weight 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Block
+    >>> block = Block(np.ones((3, 2)), y=np.arange(3))
+    >>> block.X.shape, block.weight is None
+    ((3, 2), True)
     """
 
     X: Any
@@ -36,45 +47,62 @@ class Block(NamedTuple):
 
 
 class Container:
-    """Base of everything that can be walked block by block, as often as needed."""
+    """Base class of data that can be iterated block by block, any number of times.
+
+    A subclass defines ``__iter__``, which yields `Block` objects from the first row on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Block, Container
+    >>> class Squares(Container):
+    ...     def __iter__(self):
+    ...         for start in (0, 2):
+    ...             yield Block(np.arange(start, start + 2)[:, None] ** 2)
+    >>> [block.X.ravel().tolist() for block in Squares()]
+    [[0, 1], [4, 9]]
+    """
 
     def __iter__(self) -> Iterator[Block]:
         raise TypeError(f"{type(self).__name__} must define __iter__, which yields Blocks.")
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows, or None where only a pass can tell."""
+        """The number of rows, or None if only a pass over the data can count them."""
         return None
 
-    # The file that is read, and the column that was taken for y because none was named.
+    # The path of the file, and the column that is used as y because the user named no target.
     path: Any = None
     assumed_target: Any = None
 
     @property
     def feature_names(self) -> list[str] | None:
-        """The names of the columns of X, or None where they have none."""
+        """The names of the columns of X, or None if the columns have no names."""
         return None
 
     @property
     def layout(self) -> Layout | None:
-        """Where the columns are in a file, or None where a later file has only one way."""
+        """The layout of the columns of a file, or None if later files need no layout."""
         return None
 
     def rows_for(self, layout: Layout, *, target: bool = False) -> Container:
-        """The same rows with the features of an earlier fit, and with y only if `target`."""
+        """Return the same rows with the features of an earlier fit, and with y only if `target`."""
         return self
 
 
 class InMemory(Container):
-    """Slices of arrays, memory maps, sparse matrices or sequences of objects.
+    """Container of an array, a memory map, a sparse matrix or a sequence of objects.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or sequence of n objects
+        The rows.
     y : array-like of shape (n,) or (n, k), default=None
+        The targets of the rows.
     weight : array-like of shape (n,), default=None
+        The weights of the rows. None gives every row the weight 1.
     rows : int, default=4096
-        Rows per block. Blocks of dense arrays are views.
+        The number of rows per block. Blocks of a dense array are views.
 
     Examples
     --------
@@ -93,8 +121,8 @@ class InMemory(Container):
         for name, values in (("y", self.y), ("weight", self.weight)):
             if values is not None and len(values) != count(self.X):
                 raise ValueError(
-                    f"X has {count(self.X)} rows and {name} has {len(values)}: every row needs "
-                    "one, in the same order."
+                    f"X has {count(self.X)} rows and {name} has {len(values)}: pass one value of "
+                    f"{name} per row, in the order of the rows."
                 )
 
     @property
@@ -110,12 +138,12 @@ class InMemory(Container):
 
 
 class Blocks(Container):
-    """Blocks that the user makes.
+    """Container of blocks that the user supplies.
 
     Parameters
     ----------
     source : re-iterable, or callable without arguments that returns an iterator
-        Of ``X``, ``(X, y)`` or ``(X, y, weight)``.
+        The blocks. Each block is ``X``, ``(X, y)`` or ``(X, y, weight)``.
 
     Examples
     --------
@@ -135,9 +163,9 @@ class Blocks(Container):
                 )
             if isinstance(source, Iterator):
                 raise ValueError(
-                    f"A {type(source).__name__} can be walked once, and several passes over the "
-                    "data are needed: pass a list, a callable that returns a new iterator, or a "
-                    "file."
+                    f"A {type(source).__name__} can be iterated only once, but learning needs "
+                    "several passes over the data: pass a list, a callable that returns a new "
+                    "iterator, or a file."
                 )
         self.source = source
 
@@ -156,17 +184,34 @@ class Blocks(Container):
 def as_container(
     X: Any, y: Any = None, sample_weight: Any = None, *, header: Any = "auto"
 ) -> Container:
-    """Whatever the user has, as a container.
+    """Return a container of the user's data.
 
     Parameters
     ----------
     X : Container, path, array, memory map, DataFrame, sparse matrix, sequence or re-iterable
-        A path is opened by `open_stream`. A list with a member ``(X, y)`` or ``(X, y, weight)``
-        whose X is a matrix of ``len(y)`` rows is a list of blocks, any other one a list of objects.
-    y, sample_weight : array-like of length n, default=None
-        For a path: `target` and `weight` of `open_stream`.
-    header : "auto" or bool, default="auto"
-        For the path of a .csv or .tsv file, see `open_stream`.
+        The data. `open_stream` opens a path. A list is a list of blocks if one of its items is
+        ``(X, y)`` or ``(X, y, weight)`` with a matrix X of ``len(y)`` rows. Any other list is a
+        list of objects.
+    y : array-like of length n, default=None
+        The targets. For a path, the argument `target` of `open_stream`.
+    sample_weight : array-like of length n, default=None
+        The weights of the rows. For a path, the argument `weight` of `open_stream`.
+    header : {"auto", True, False}, default="auto"
+        For a .csv or .tsv file: True if the first line contains the names of the columns, False if
+        it is a row, "auto" to decide by its content.
+
+    Returns
+    -------
+    Container
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import as_container
+    >>> as_container(np.ones((3, 2)), np.arange(3)).n_rows
+    3
+    >>> as_container([(np.ones((3, 2)), np.arange(3)), (np.ones((1, 2)), np.arange(1))]).n_rows
+    4
     """
     if is_path(X):
         from .files import open_stream
@@ -192,14 +237,33 @@ def as_container(
     if y is not None or sample_weight is not None:
         name = "y" if y is not None else "sample_weight"
         raise ValueError(
-            f"{name} is given beside blocks ({type(X).__name__}), which carry their own: make them "
+            f"{name} is given beside blocks ({type(X).__name__}): put {name} into the blocks, as "
             "(X, y, weight)."
         )
     return made
 
 
 def split(block: Block, rows: int) -> Iterator[Block]:
-    """Yield the block in pieces of at most `rows` rows; dense ones are views."""
+    """Yield the block in pieces of at most `rows` rows.
+
+    Parameters
+    ----------
+    block : Block
+        The rows to divide. Pieces of a dense array are views.
+    rows : int
+        The largest number of rows of a piece.
+
+    Yields
+    ------
+    Block
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Block, split
+    >>> [len(part.X) for part in split(Block(np.ones((5, 2))), rows=2)]
+    [2, 2, 1]
+    """
     n = count(block.X)
     if n <= rows:
         if n:
@@ -210,7 +274,7 @@ def split(block: Block, rows: int) -> Iterator[Block]:
 
 
 def regrouped(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
-    """Yield the same rows in blocks of `rows` rows, the last one perhaps shorter."""
+    """Yield the same rows in blocks of `rows` rows; the last block may be shorter."""
     held: list[Block] = []
     n_held = 0
     for block in blocks:
@@ -236,14 +300,14 @@ def _part(block: Block, rows: slice) -> Block:
 
 
 def check_rows(rows: int) -> int:
-    """Rows per block, if that is a whole number ≥ 1."""
+    """Return the number of rows per block; raise a ValueError unless it is an integer ≥ 1."""
     if not isinstance(rows, int | np.integer) or isinstance(rows, bool) or rows < 1:
         raise ValueError(f"rows, the length of a block, must be a whole number ≥ 1, got {rows!r}.")
     return int(rows)
 
 
 def _side(values: Any) -> NDArray:
-    """y or weights as an array of at least one dimension; a memory map stays one."""
+    """Return y or the weights as an array of at least one dimension; keep a memory map."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
     return array if array.ndim else array.reshape(1)
 
@@ -253,10 +317,10 @@ def _as_block(item: Any, number: int) -> Block:
         item = (item,)
     if len(item) not in (1, 2, 3):
         raise ValueError(
-            f"Block {number} is a tuple of {len(item)}: blocks are X, (X, y) or (X, y, weight)."
+            f"Block {number} is a tuple of {len(item)}: pass X, (X, y) or (X, y, weight)."
         )
     X, *sides = item
-    # A list of lists of numbers is a matrix only where a matrix is asked for: here it is objects.
+    # In a block, a list of lists of numbers is a list of objects, not a matrix.
     if not (sparse.issparse(X) or is_table(X) or isinstance(X, Sequence)) or isinstance(X, str):
         raise ValueError(
             f"X of block {number} must be a matrix or a list of objects, got {type(X).__name__}."
@@ -265,14 +329,14 @@ def _as_block(item: Any, number: int) -> Block:
 
 
 def is_path(X: Any) -> bool:
-    """Whether X is taken for the path of a file."""
+    """Return True if X is the path of a file."""
     return isinstance(X, str | os.PathLike)
 
 
 def is_block(item: Any) -> bool:
-    """Whether an object is ``(X, y)`` or ``(X, y, weight)`` with a matrix of len(y) rows.
+    """Return True for ``(X, y)`` or ``(X, y, weight)`` with a matrix X of len(y) rows.
 
-    y may be None: who predicts has none.
+    y may be None, since blocks to predict for have no targets.
     """
     if isinstance(item, Block):
         return True

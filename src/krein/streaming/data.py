@@ -1,4 +1,4 @@
-"""The rows of one fit, wherever they are, each with the hash of its content."""
+"""The rows of one fit, each with the hash of its content."""
 
 from __future__ import annotations
 
@@ -16,14 +16,38 @@ from .containers import Block, Container, InMemory, split
 from .fold import Collected, fold
 from .reservoir import order_of_targets
 
-# A map is fitted on at most this many distinct rows, and as many bytes of float64.
+# A map is fitted on at most MAP_ROWS distinct rows and at most MAP_BYTES bytes of float64.
 MAP_ROWS, MAP_BYTES = 100_000, 2**28
-# Rows of a piece where nobody asks for another number.
+# The default number of rows of a piece.
 PIECE_ROWS = 65_536
 
 
 class Piece(NamedTuple):
-    """A block with its content hashes and the index of its first row in the data."""
+    """A block with the content hashes of its rows and its position in the data.
+
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, d), or list of n objects
+        The rows.
+    y : ndarray of shape (n,) or (n, k), or None
+        The targets of the rows.
+    weight : ndarray of shape (n,), or None
+        The weights of the rows. None gives every row the weight 1.
+    hashes : ndarray of uint64 of shape (n,)
+        The content hashes of the rows. Equal rows have equal hashes.
+    start : int
+        The index of the first row in the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Data, InMemory
+    >>> data = Data.of(InMemory(np.array([[1.0], [2.0], [1.0]])))
+    >>> for piece in data.by(2):
+    ...     print(len(piece), piece.rows)
+    2 slice(0, 2, None)
+    1 slice(2, 3, None)
+    """
 
     X: Any
     y: Any
@@ -36,12 +60,13 @@ class Piece(NamedTuple):
 
     @property
     def rows(self) -> slice:
+        """The positions of the rows in the data."""
         return slice(self.start, self.start + len(self.hashes))
 
 
 @dataclass
 class _Known:
-    """What later passes over data in memory need not do again."""
+    """Results of the first pass over data in memory, which later passes reuse."""
 
     hashes: Hashes | None = None
     blocks: list[Block] | None = None
@@ -49,19 +74,32 @@ class _Known:
 
 @dataclass(frozen=True)
 class Data:
-    """Rows that can be walked as often as needed; iterating yields `Piece` objects.
+    """Rows of one fit; iterating over them yields `Piece` objects, any number of times.
 
-    Attributes
+    Construct the data with `Data.of`.
+
+    Parameters
     ----------
     container : Container
-    pairwise : bool
-        True if X is a square matrix of kernel values. Its rows are hashed without the order of the
-        columns.
-    columns : ndarray of int or None
+        The rows.
+    pairwise : bool, default=False
+        True if X is a square matrix of kernel values. The hash of a row then does not depend on
+        the order of the columns.
+    columns : ndarray of int, default=None
         The columns of a matrix of kernel values that belong to rows of positive weight, in the
-        order of their content; None for all columns.
-    piece_rows : int
+        order of their content. None for all columns.
+    piece_rows : int, default=65536
         The largest number of rows of a piece.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Data, InMemory
+    >>> data = Data.of(InMemory(np.array([[1.0], [2.0], [1.0]])))
+    >>> bool(data.hashes[0] == data.hashes[2])
+    True
+    >>> [piece.X.ravel().tolist() for piece in data.by(2)]
+    [[1.0, 2.0], [1.0]]
     """
 
     container: Container
@@ -72,7 +110,15 @@ class Data:
 
     @classmethod
     def of(cls, container: Container, pairwise: bool = False) -> Data:
-        """Return the data of a container; a matrix of kernel values is checked to be square."""
+        """Return the data of a container.
+
+        Parameters
+        ----------
+        container : Container
+            The rows.
+        pairwise : bool, default=False
+            True if X is a matrix of kernel values, which must be square and in memory.
+        """
         if not pairwise:
             return cls(container)
         if not isinstance(container, InMemory):
@@ -85,7 +131,7 @@ class Data:
             raise ValueError(
                 f"A precomputed kernel needs the square matrix of all pairs, got {K.shape}."
             )
-        # Rows of weight zero do not count, nor do their columns in the content of the others.
+        # Rows of weight zero have no effect: their columns are left out of the content of all rows.
         s = container.weight
         used = np.arange(len(K)) if s is None else np.flatnonzero(s > 0)
         hashes = np.zeros(len(K), dtype=np.uint64)
@@ -94,7 +140,13 @@ class Data:
         return cls(container, True, columns, _known=_Known(hashes))
 
     def by(self, rows: int) -> Data:
-        """Return the same data in pieces of at most `rows` rows."""
+        """Return the same data in smaller or larger pieces.
+
+        Parameters
+        ----------
+        rows : int
+            The largest number of rows of a piece.
+        """
         return replace(self, piece_rows=rows)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -111,7 +163,7 @@ class Data:
             self._known.hashes = np.concatenate(new)
 
     def _blocks(self) -> Iterator[Block]:
-        """The blocks, checked; data in memory are checked in the first pass only."""
+        """Yield the validated blocks; blocks in memory are validated in the first pass only."""
         if self._known.blocks is not None:
             yield from self._known.blocks
             return
@@ -125,6 +177,7 @@ class Data:
 
     @property
     def in_memory(self) -> bool:
+        """True if the rows are in memory, False if they are a stream."""
         return isinstance(self.container, InMemory)
 
     @property
@@ -137,18 +190,31 @@ class Data:
     def hashes(self) -> Hashes:
         """The content hashes of data in memory."""
         if self._known.hashes is None:
-            fold(self, Collected(len))  # a whole pass remembers them
+            fold(self, Collected(len))  # a complete pass stores the hashes
         assert self._known.hashes is not None
         return self._known.hashes
 
     @property
     def counted(self) -> NDArray[np.intp]:
-        """Indices of the rows of positive weight of data in memory."""
+        """The indices of the rows of positive weight, for data in memory."""
         s = self.memory.weight
         return np.arange(count(self.memory.X)) if s is None else np.flatnonzero(s > 0)
 
     def sample(self, key: int) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
-        """Return which rows of data in memory a `Reservoir` keeps: their indices and weights."""
+        """Return the rows that a `Reservoir` keeps, for data in memory.
+
+        Parameters
+        ----------
+        key : int
+            The seed of the sample.
+
+        Returns
+        -------
+        rows : ndarray of int
+            The indices of the sampled rows.
+        weight : ndarray
+            The total weight of all rows with the same content as each sampled row.
+        """
         rows, s, y = self.counted, self.memory.weight, self.memory.y
         ties = order_of_targets(None if y is None else y[rows])
         rows = rows[np.lexsort((*ties, self.hashes[rows]))]
@@ -160,7 +226,14 @@ class Data:
         return rows[first][chosen], totals[chosen]
 
     def part(self, rows: NDArray[np.intp]) -> Data:
-        """Return some rows of data in memory; of a square matrix also their columns only."""
+        """Return the data of some rows, for data in memory.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The indices of the rows. A square matrix of kernel values also keeps only the columns
+            with these indices.
+        """
         X, y, s = self.memory.X, self.memory.y, self.memory.weight
         inside = X[np.ix_(rows, rows)] if self.pairwise else take(X, rows)
         weight = None if s is None else s[rows]

@@ -1,4 +1,7 @@
-"""Files as blocks: every pass opens the file anew, holds a block or two of it, and closes it."""
+"""Opening of files as containers.
+
+Every pass over the data opens the file again, holds at most two blocks in memory, and closes it.
+"""
 
 from __future__ import annotations
 
@@ -43,29 +46,49 @@ def open_stream(
     Parameters
     ----------
     path : str or Path
-    target : default=None
-        Where y is. For .npy an array or the path of another .npy, None for none; for .npz the name
-        of a member, None for ``y`` if there is one; for .csv, .tsv and .parquet the name or index
-        of a column, None for the last one. False means no y.
-    weight : default=None
-        Where the weights are, in the same way; None for ``sample_weight`` in .npz, else for none.
+        The file to open.
+    target : str, int, array, path, None or False, default=None
+        The targets y. False reads no y.
+
+        - .npy: an array or the path of another .npy file. None reads no y.
+        - .npz: the name of a member. None takes the member ``y`` if it exists.
+        - .csv, .tsv and .parquet: the name or the index of a column. None takes the last column.
+        - libsvm files contain their own labels: only None is allowed.
+    weight : str, int, array, path or None, default=None
+        The weights of the rows, given in the same way as `target`. None takes the member
+        ``sample_weight`` of a .npz file if it exists, and reads no weights from other files.
     rows : int, default=4096
-        Rows per block.
+        The number of rows per block.
     n_features : int, default=None
-        Columns of a libsvm file; None counts them in a pass of its own.
+        The number of columns of a libsvm file. None counts the columns in an additional pass.
     data : str, default="X"
-        The member of X in .npz.
+        The name of the member of a .npz file that contains X.
     zero_based : bool, default=None
-        Whether the first index in a libsvm file is 0; None looks for an index 0 in that pass.
-    header : "auto", True or False, default="auto"
-        Whether the first line of a .csv or .tsv file holds the names of the columns. "auto" takes
-        it for names if no feature in it is a number or if `target` or `weight` is a name, and for a
-        row if all are numbers and so is the target, or a later row has the same label; it refuses
-        what may be either.
+        True if the first column of a libsvm file has the index 0, False if it has the index 1.
+        None searches the file for an index 0 in an additional pass.
+    header : {"auto", True, False}, default="auto"
+        For a .csv or .tsv file: True if the first line contains the names of the columns, False if
+        it is a row. "auto" decides by the content. The first line contains names if no feature in
+        it is a number, or if `target` or `weight` is a name. It is a row if all features in it are
+        numbers and its target is a number or the label of a later row. An ambiguous line raises a
+        ValueError.
 
     Returns
     -------
     Container
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from krein.streaming import open_stream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "data.csv"
+    ...     _ = path.write_text("a,b,price\\n1,2,10\\n3,4,20\\n")
+    ...     stream = open_stream(path, target="price")
+    ...     block = next(iter(stream))
+    >>> stream.feature_names, block.y.tolist()
+    (['a', 'b'], [10.0, 20.0])
     """
     path = Path(path)
     kind = _kind(path)
@@ -79,7 +102,7 @@ def open_stream(
     if kind in LIBSVM:
         if target is not None or weight is not None:
             raise ValueError(
-                f"{path} holds its labels itself: libsvm text takes no target or weight."
+                f"{path} contains its own labels: libsvm files take no target and no weight."
             )
         return LibsvmFile(path, rows, n_features, zero_based)
     if kind == ".npy":
@@ -92,15 +115,21 @@ def open_stream(
 
 
 def open_like(path: str | os.PathLike, layout: Layout) -> Container:
-    """Open a file for the rows alone, with the features of an earlier fit.
+    """Open a file to predict for its rows, with the features of an earlier fit.
 
-    Columns with names are matched by name; a target, weights and other columns may be there or
-    not. Columns without names are matched by place.
+    Columns with names are matched by name, and the file may contain any other columns. Columns
+    without names are matched by position.
 
     Parameters
     ----------
     path : str or Path
+        The file to open.
     layout : Layout
+        The columns that the fit used.
+
+    Returns
+    -------
+    Container
     """
     path = Path(path)
     kind = _kind(path)
@@ -116,14 +145,14 @@ def open_like(path: str | os.PathLike, layout: Layout) -> Container:
 
 
 def _kind(path: Path) -> str:
-    """The suffix that says how to read a file that exists."""
+    """Return the suffix that decides how to read a file; raise an error if there is no file."""
     check_exists(path)
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = bool(suffixes) and suffixes[-1] in COMPRESSED
     kind = suffixes[-2 if packed else -1] if len(suffixes) > packed else ""
     if kind not in SUFFIXES or (packed and kind not in (*TEXT, *LIBSVM)):
         raise ValueError(
-            f"{path} has no known suffix: {', '.join(SUFFIXES)} can be read, the text formats also "
-            "with .gz or .bz2."
+            f"{path} has no known suffix: the file must end with {', '.join(SUFFIXES)}; text files "
+            "may be compressed (.gz, .bz2)."
         )
     return kind

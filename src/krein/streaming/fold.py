@@ -1,9 +1,10 @@
 """One pass over data: a statistic that is updated with every piece.
 
-A statistic has two verbs. ``statistic.update(piece)`` returns the statistic of one more piece, and
-``statistic.merge(other)`` that of the rows of both; either may change `statistic` itself and return
-it. A pass is ``fold(pieces, statistic)``. No other function walks over data, so that a cluster
-needs to implement `fold` alone: it updates one statistic per partition and merges them in order.
+A statistic has two methods. ``statistic.update(piece)`` returns the statistic with the rows of one
+more piece, and ``statistic.merge(other)`` returns the statistic of the rows of both. Both methods
+may change `statistic` in place and return it. A pass is ``fold(pieces, statistic)``. No other
+function iterates over data, so a cluster needs to implement only `fold`: it updates one statistic
+per partition and merges the statistics in order.
 """
 
 from __future__ import annotations
@@ -13,7 +14,22 @@ from typing import Any, Protocol, Self, TypeVar
 
 
 class Statistic(Protocol):
-    """What a pass accumulates."""
+    """Protocol of the object that a pass over the data accumulates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import InMemory, fold
+    >>> class Count:
+    ...     def __init__(self, n=0):
+    ...         self.n = n
+    ...     def update(self, piece):
+    ...         return Count(self.n + len(piece.X))
+    ...     def merge(self, other):
+    ...         return Count(self.n + other.n)
+    >>> fold(InMemory(np.ones((10, 2)), rows=4), Count()).n
+    10
+    """
 
     def update(self, piece: Any) -> Self: ...
 
@@ -29,13 +45,21 @@ def fold(pieces: Iterable[Any], statistic: S) -> S:
     Parameters
     ----------
     pieces : iterable
-        For example a `Data`, or the `FeatureBlocks` of a learner.
+        The pieces, for example a `Container` or a `Data`.
     statistic : Statistic
-        The statistic of no rows, or of rows that were seen before.
+        The statistic of no rows, or of the rows of earlier passes.
 
     Returns
     -------
     Statistic
+        The statistic of all rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Collected, InMemory, fold
+    >>> fold(InMemory(np.ones((5, 2)), rows=2), Collected(lambda block: len(block.X))).pieces
+    [2, 2, 1]
     """
     for piece in pieces:
         statistic = statistic.update(piece)
@@ -43,40 +67,64 @@ def fold(pieces: Iterable[Any], statistic: S) -> S:
 
 
 class Together:
-    """Several statistics of the same pieces, in one pass.
+    """Several statistics that are updated in the same pass.
 
     Parameters
     ----------
     *statistics : Statistic
+        The statistics to update. The attribute `statistics` contains them in the same order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Collected, InMemory, Together, fold
+    >>> data = InMemory(np.arange(5)[:, None], rows=2)
+    >>> lengths, sums = Collected(lambda b: len(b.X)), Collected(lambda b: int(b.X.sum()))
+    >>> [statistic.pieces for statistic in fold(data, Together(lengths, sums)).statistics]
+    [[2, 2, 1], [1, 5, 4]]
     """
 
     def __init__(self, *statistics: Any):
         self.statistics = statistics
 
     def update(self, piece: Any) -> Together:
+        """Return the statistics with the rows of one more piece."""
         return Together(*(statistic.update(piece) for statistic in self.statistics))
 
     def merge(self, other: Together) -> Together:
+        """Return the statistics of the rows of both."""
         pairs = zip(self.statistics, other.statistics, strict=True)
         return Together(*(mine.merge(theirs) for mine, theirs in pairs))
 
 
 class Collected:
-    """The pieces themselves, or a function of each, in the order of the data.
+    """A statistic that collects the pieces, or a function of each piece, in data order.
 
     Parameters
     ----------
     function : callable, default=None
-        What is kept of a piece; None keeps the piece.
+        ``function(piece)`` is collected for every piece. None collects the pieces themselves.
+    pieces : tuple, default=()
+        The results that are already collected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Collected, InMemory, fold
+    >>> data = InMemory(np.arange(5)[:, None], rows=2)
+    >>> fold(data, Collected(lambda block: int(block.X.sum()))).pieces
+    [1, 5, 4]
     """
 
     def __init__(self, function: Any = None, pieces: tuple[Any, ...] = ()):
         self.function, self.pieces = function, list(pieces)
 
     def update(self, piece: Any) -> Collected:
+        """Append one piece, or its function value, in place."""
         self.pieces.append(piece if self.function is None else self.function(piece))
         return self
 
     def merge(self, other: Collected) -> Collected:
+        """Append the results of `other`, whose rows come later in the data, in place."""
         self.pieces += other.pieces
         return self

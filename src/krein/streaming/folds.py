@@ -1,4 +1,4 @@
-"""Which rows belong to which fold of a cross-validation, by content and not by place."""
+"""Folds of a cross-validation, assigned to rows by their content or by their position."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from .._hashing import Draws, Hashes, Salt
 
 @dataclass(frozen=True)
 class Folds:
-    """Rows with the same content share a fold, so a duplicate never tests what it trained.
+    """Folds by the content of the rows.
 
-    Attributes
+    Equal rows are in the same fold, so no row is tested by a model that was trained on its copy.
+
+    Parameters
     ----------
     n_folds : int
+        The number of folds.
     key : int
         The seed.
-    dealt : (hashes, folds) or None
-        Hashes in order and the fold of each; None: a row's clock alone decides.
+    dealt : tuple (hashes, folds), default=None
+        The sorted content hashes of all rows, and the fold of each hash. With None, the hash of a
+        row alone decides its fold, and the folds are not stratified.
 
     Examples
     --------
@@ -39,29 +43,33 @@ class Folds:
 
     @classmethod
     def deal(cls, hashes: Hashes, strata: NDArray, n_folds: int, key: int) -> Folds:
-        """Deal the distinct rows of each stratum to the folds in turn, in the order of clocks.
+        """Assign the distinct rows of each stratum to the folds in turn, in random order.
 
         Parameters
         ----------
         hashes : ndarray of uint64 of shape (n,)
             The content hashes of the rows.
         strata : ndarray of shape (n,)
-            Class labels, which every fold gets its share of; all equal for regression.
-        n_folds, key : int
+            The class labels. Every fold gets an equal share of each class. For regression all
+            strata are equal.
+        n_folds : int
+            The number of folds.
+        key : int
+            The seed.
         """
         _, codes = np.unique(strata, return_inverse=True)
-        # One stratum for rows of equal content: the smallest.
+        # Rows of equal content but different strata belong to the smallest stratum.
         order = np.lexsort((codes, hashes))
         first = np.append(True, np.diff(hashes[order]) > 0)
         rows = order[first]
         clocks = Draws(hashes[rows], key).clocks(Salt.FOLDS)
         turn = np.empty(len(rows), dtype=np.intp)
-        # The next stratum goes on where the last one ended, so that folds are of equal size.
+        # Each stratum continues at the fold where the previous stratum ended, for equal sizes.
         turn[np.lexsort((clocks, codes[rows]))] = np.arange(len(rows)) % n_folds
         return cls(n_folds, key, (hashes[rows], turn))
 
     def __call__(self, hashes: Hashes, rows: slice | None = None) -> NDArray[np.intp]:
-        """The fold of each row; where the rows are in the data does not matter."""
+        """Return the fold of each row; the argument `rows` is ignored."""
         if self.dealt is None:
             # The clocks are exponential; their distribution function makes them uniform.
             uniform = -np.expm1(-Draws(hashes, self.key).clocks(Salt.FOLDS))
@@ -69,19 +77,28 @@ class Folds:
         known, folds = self.dealt
         places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
         if not np.array_equal(known[places], hashes):
-            raise ValueError("These rows are not those that the folds were dealt to.")
+            raise ValueError("hashes has rows that are not in the data that Folds.deal has seen.")
         return folds[places]
 
 
 @dataclass(frozen=True)
 class GivenFolds:
-    """Folds by place, as a splitter of scikit-learn gives them, for data in memory.
+    """Folds by the position of the rows, from a splitter of scikit-learn, for data in memory.
 
-    Attributes
+    Parameters
     ----------
     n_folds : int
-    places : ndarray of shape (n,)
-        The fold in which a row is tested; −1 if it only trains.
+        The number of folds.
+    places : ndarray of int of shape (n,)
+        The fold that tests each row. −1 for a row that is never tested.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import KFold
+    >>> from krein.streaming import GivenFolds
+    >>> GivenFolds.of(KFold(2).split(np.zeros((4, 1))), n_rows=4).places
+    array([0, 0, 1, 1])
     """
 
     n_folds: int
@@ -89,7 +106,16 @@ class GivenFolds:
 
     @classmethod
     def of(cls, splits: Iterable[tuple[NDArray, NDArray]], n_rows: int) -> GivenFolds:
-        """From pairs (train, test) of indices, each row in one of the two and tested once."""
+        """Return the folds of the pairs (train, test) that a splitter yields.
+
+        Parameters
+        ----------
+        splits : iterable of (train, test)
+            Indices of the training rows and of the test rows. Each pair contains every row once,
+            and no row is tested twice.
+        n_rows : int
+            The number of rows of the data.
+        """
         places = np.full(n_rows, -1, dtype=np.intp)
         number = -1
         for number, (train, test) in enumerate(splits):
@@ -100,12 +126,12 @@ class GivenFolds:
                 )
             if np.any(places[test] >= 0):
                 raise ValueError(
-                    f"cv must test each row once, but split {number} tests rows of an earlier one: "
-                    "use a KFold, not a repeated one."
+                    f"cv must test each row once, but split {number} tests a row again: "
+                    "use a KFold, not a RepeatedKFold."
                 )
             places[test] = number
         return cls(number + 1, places)
 
     def __call__(self, hashes: Hashes, rows: slice) -> NDArray[np.intp]:
-        """The fold of each of some rows."""
+        """Return the fold of each row at the positions `rows`; the hashes are ignored."""
         return self.places[rows]

@@ -1,4 +1,4 @@
-"""Whether the first record of a text file holds the names of the columns."""
+"""Detection of a header: does the first record of a text file contain the column names?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from .._validation import outside_level
 from .cells import is_number
 
-# So many records are searched for another row with the first record's label.
+# Number of records that are searched for another row with the label of the first record.
 LOOK = 1000
 
 # Marks of a value that is missing, which are no names of columns.
@@ -20,21 +20,23 @@ Rows = Iterator[tuple[int, list[str]]]
 
 
 def has_header(path: Path, rows: Rows, features: list[int], target: int | None) -> bool:
-    """Judge by the first record and those after it; refuse what may be either.
+    """Return True if the first record contains names; raise a ValueError if it is ambiguous.
 
-    Names: no feature cell is a number. A row: all are, and the target is a number, or a label that
-    a later row has too, or two feature cells are equal. pandas' names 0, 1, 2, … are names with a
-    warning. All else is ambiguous.
+    The record contains names if no feature cell is a number. It is a row if all feature cells are
+    numbers and one of three conditions holds: the target is a number, a later row has the same
+    label, or two feature cells are equal. The column numbers 0, 1, 2, … that pandas writes are
+    names, with a warning. Every other record is ambiguous.
 
     Parameters
     ----------
     path : Path
+        The file, for error messages.
     rows : iterator of (line, cells)
         The records of the file.
     features : list of int
-        Indices of the feature cells.
+        The indices of the feature cells.
     target : int or None
-        The index of the target.
+        The index of the target cell, None if there is no target.
     """
     line, first = next(rows)
     cells = [first[j] for j in features]
@@ -63,7 +65,7 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
 def _ambiguous(path: Path, line: int, column: int, cell: str) -> ValueError:
     return ValueError(
         f"{path}: line {line}, column {str(column)!r}: {cell!r} is not a number, so the line may "
-        "be a row or the names of the columns: say which by "
+        "be a row or the names of the columns: decide with "
         "krein.streaming.open_stream(path, header=False) or header=True."
     )
 
@@ -71,7 +73,7 @@ def _ambiguous(path: Path, line: int, column: int, cell: str) -> ValueError:
 def _is_row(
     cells: list[str], label: str, second: list[str], rows: Rows, target: int | None
 ) -> bool:
-    """Whether features that are numbers stand in a row: names differ, and are no label twice."""
+    """Return True if a record whose feature cells are all numbers is a row."""
     if target is None or is_number(label) or not label.strip() or len(set(cells)) < len(cells):
         return True
     later = itertools.chain([second], (row for _, row in itertools.islice(rows, LOOK)))
@@ -79,7 +81,7 @@ def _is_row(
 
 
 def _is_counted(first: list[str], features: list[int], target: int) -> bool:
-    """Whether the features are 0, 1, 2, … and the target, if it is a number, counts on."""
+    """Return True if the cells are 0, 1, 2, …; the target may also be text."""
     counted = all(first[j] == str(j) for j in features)
     return counted and len(first) > 2 and first[target] in (str(target), *_text(first[target]))
 
@@ -90,8 +92,8 @@ def _text(cell: str) -> list[str]:
 
 def _warn(path: Path) -> None:
     warnings.warn(
-        f"{path}: its first line, 0, 1, 2, …, is taken for the numbers of the columns, as pandas "
-        "writes them, and not for a row; header=False of krein.streaming.open_stream makes it one.",
+        f"{path}: the first line, 0, 1, 2, …, is read as the column numbers that pandas writes, "
+        "not as a row: if it is a row, pass header=False to krein.streaming.open_stream.",
         UserWarning,
         stacklevel=outside_level(),
     )

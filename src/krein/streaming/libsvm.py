@@ -1,4 +1,4 @@
-"""Lines ``label index:value …`` (libsvm text) as blocks, packed or not."""
+"""Container of a libsvm file with lines ``label index:value …``, compressed or not."""
 
 from __future__ import annotations
 
@@ -13,15 +13,28 @@ from .columns import Layout
 from .containers import ROWS, Block, Container, check_rows, regrouped
 from .raw import lines, piece_bytes, reason
 
-# Lines are parsed so many at a time at least: a call of scikit-learn's parser is dear.
+# Smallest number of lines per call of scikit-learn's parser: a call is expensive.
 LINES = 256
 LARGEST_INDEX = 2**31 - 1
-# Underscores within numbers and white space of other kinds are Python's, not libsvm's.
+# Python accepts underscores within numbers and more kinds of white space; libsvm does not.
 PLAIN = bytes(set(range(32, 127)) - set(b"_")) + b"\t\n\r"
 
 
 class LibsvmFile(Container):
-    """Lines ``label index:value …`` with increasing indices; blocks are CSR."""
+    """Container of lines ``label index:value …`` with increasing indices; X is a CSR matrix.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    rows : int, default=4096
+        The number of rows per block.
+    n_features : int, default=None
+        The number of columns. None counts the columns in an additional pass.
+    zero_based : bool, default=None
+        True if the first column has the index 0, False if it has the index 1. None searches the
+        file for an index 0 in an additional pass.
+    """
 
     def __init__(
         self, path: Path, rows: int = ROWS, n_features: Any = None, zero_based: Any = None
@@ -36,7 +49,7 @@ class LibsvmFile(Container):
             n_features = most + zero_based if n_features is None else n_features
         self.n_features, self.zero_based = int(n_features), bool(zero_based)
         if self.n_features < 1:
-            raise ValueError(f"{path} has no features: give n_features ≥ 1 if all rows are empty.")
+            raise ValueError(f"{path} has no features: pass n_features ≥ 1 if all rows are empty.")
 
     @property
     def n_rows(self) -> int | None:
@@ -47,13 +60,16 @@ class LibsvmFile(Container):
         return Layout(self.n_features, zero_based=self.zero_based)
 
     def rows_for(self, layout: Layout, *, target: bool = False) -> LibsvmFile:
-        """The same file with the width and the base of an earlier fit."""
+        """Return the same file with the number of features and the first index of a fit."""
         base = self.zero_based if self.base_is_given else layout.zero_based
         base = self.zero_based if base is None else base
         return LibsvmFile(self.path, self.rows, layout.n_features, base)
 
     def _counted(self) -> tuple[int, int, int]:
-        """Rows, least and greatest index. Indices increase, so each line's first and last do."""
+        """Return the number of rows, the smallest index and the largest index.
+
+        The indices of a line increase, so the first and the last index of each line are enough.
+        """
         n_rows, least, most = 0, 1, 0
         for number, found in lines(self.path, piece_bytes(0)):
             for line, text in enumerate(found, number):
@@ -106,11 +122,11 @@ class LibsvmFile(Container):
             odd = text.partition("#")[0].encode().translate(None, PLAIN).decode()
             if odd:
                 raise ValueError(
-                    f"{self.path}: line {line}: {odd[0]!r} is no character of libsvm text."
+                    f"{self.path}: line {line}: {odd[0]!r} is not a character of libsvm text."
                 )
 
     def _explain(self, some: list[str], number: int, error: Exception) -> NoReturn:
-        """Raise the sentence that names the first bad line."""
+        """Raise a ValueError that names the first bad line."""
         least, stop = 1 - self.zero_based, self.n_features + 1 - self.zero_based
         for line, text in enumerate(some, number):
             label, *pairs = text.partition("#")[0].split() or ["0"]

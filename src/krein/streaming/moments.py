@@ -1,11 +1,9 @@
-"""Means and centred scatter of a stream, in one pass and to all digits.
+"""Mean and centred scatter of a stream, in one pass and with full precision.
 
-Raw sums ``Σ a aᵀ`` lose the digits that an offset takes: at an offset of 1e6, half of them. Here
-each block is centred by its own mean, and blocks are merged by the parallel formula
+Raw sums ``Σ a aᵀ`` lose precision if the mean is large: a mean of 1e6 costs half of the digits.
+Therefore each block is centred by its own mean, and two blocks are merged by
 
     mean = mean₁ + (w₂/w) d,    scatter = scatter₁ + scatter₂ + (w₁ w₂/w) d dᵀ,    d = mean₂ − mean₁
-
-which also runs backwards: the moments of all rows less those of a fold are those of the other rows.
 """
 
 from __future__ import annotations
@@ -23,19 +21,20 @@ from .._threads import over_blocks
 
 Array = NDArray[np.floating]
 
-# Columns of one tile of a product that threads share.
+# Number of columns of one tile of a matrix product; each thread computes whole tiles.
 TILE = 256
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Weight, mean and centred scatter of rows.
+    """Total weight, mean and centred scatter of rows a_i with weights s_i.
 
-    Attributes
+    Parameters
     ----------
     weight : float
-        The sum of the rows' weights.
+        The sum of the weights, ``Σ s_i``.
     mean : ndarray of shape (p,)
+        The weighted mean of the rows.
     scatter : ndarray of shape (p, p)
         ``Σ s_i (a_i − mean)(a_i − mean)ᵀ``.
 
@@ -56,22 +55,42 @@ class Moments:
 
     @classmethod
     def zero(cls, width: int) -> Moments:
-        """The moments of no rows."""
+        """Return the moments of no rows.
+
+        Parameters
+        ----------
+        width : int
+            The number of columns.
+        """
         return cls(0.0, np.zeros(width), np.zeros((width, width)))
 
     @classmethod
     def of(cls, A: Array, weight: Array | None = None) -> Moments:
-        """The moments of one block of rows, shape (n, p)."""
+        """Return the moments of one block of rows.
+
+        Parameters
+        ----------
+        A : ndarray of shape (n, p)
+            The rows.
+        weight : ndarray of shape (n,), default=None
+            The weights of the rows. None gives every row the weight 1.
+        """
         total = MomentsSum(A.shape[1])
         total.add(A, weight=weight)
         return total.freeze()
 
     @classmethod
     def total(cls, parts: Iterable[Moments]) -> Moments:
-        """The moments of all parts together, merged in pairs."""
+        """Return the moments of the rows of all parts, merged in pairs.
+
+        Parameters
+        ----------
+        parts : iterable of Moments
+            The moments of disjoint sets of rows, at least one.
+        """
         queue = list(parts)
         if not queue:
-            raise ValueError("The total of no moments is not defined: give at least one.")
+            raise ValueError("The total of no moments is not defined: pass at least one.")
         while len(queue) > 1:
             pairs = zip(queue[::2], queue[1::2], strict=False)
             queue = [a.merge(b) for a, b in pairs] + ([queue[-1]] if len(queue) % 2 else [])
@@ -79,10 +98,15 @@ class Moments:
 
     @classmethod
     def rests(cls, parts: Sequence[Moments]) -> Iterator[Moments]:
-        """For each part the moments of all others.
+        """Yield, for each part, the moments of the rows of all other parts.
 
-        They are merged, not subtracted from the total: beside a part that is much larger than the
-        others, a difference would have none of their digits.
+        The other parts are merged. Subtracting the part from the total would lose all digits if
+        the part were much larger than the others.
+
+        Parameters
+        ----------
+        parts : sequence of Moments
+            The moments of disjoint sets of rows, at least one.
         """
         zero = cls.zero(parts[0].width)
         after = [zero]
@@ -95,10 +119,11 @@ class Moments:
 
     @property
     def width(self) -> int:
+        """The number of columns."""
         return len(self.mean)
 
     def merge(self, other: Moments) -> Moments:
-        """The moments of both."""
+        """Return the moments of the rows of both."""
         self._check(other)
         weight = self.weight + other.weight
         if not self.weight or not other.weight:
@@ -111,18 +136,28 @@ class Moments:
     def _check(self, other: Moments) -> None:
         if self.width != other.width:
             raise ValueError(
-                f"Moments of {self.width} columns cannot be joined with those of {other.width}: "
+                f"Moments of {self.width} columns cannot be merged with moments of {other.width}: "
                 "both must come from the same features and targets."
             )
 
 
 class MomentsSum:
-    """Moments that grow in place: what a long chain of `Moments.merge` gives, without the copies.
+    """Moments that are updated in place, without the copies that `Moments.merge` makes.
 
     Parameters
     ----------
     width : int
         The number of columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import MomentsSum
+    >>> total = MomentsSum(2)
+    >>> for rows in (np.array([[1.0, 0.0]]), np.array([[3.0, 4.0], [5.0, 2.0]])):
+    ...     total.add(rows)
+    >>> total.freeze().mean
+    array([3., 2.])
     """
 
     def __init__(self, width: int):
@@ -131,15 +166,22 @@ class MomentsSum:
         self._scatter: Array = np.zeros((width, width))
 
     def add(self, *columns: Array, weight: Array | None = None) -> None:
-        """Add rows, given as blocks of columns (n, p_1), (n, p_2), …
+        """Add rows that are given as blocks of columns.
 
-        They are summed in float64 and multiplied in the precision of the first block; each block
-        loses its mean in its own.
+        Sums are computed in float64, products in the precision of the first block. The mean is
+        subtracted from each block in the precision of that block.
+
+        Parameters
+        ----------
+        *columns : ndarray of shape (n, p_1), (n, p_2), …
+            The columns of the rows; ``p_1 + p_2 + …`` is the width.
+        weight : ndarray of shape (n,), default=None
+            The weights of the rows. None gives every row the weight 1.
         """
         widths = [block.shape[1] for block in columns]
         if sum(widths) != len(self.mean):
             raise ValueError(
-                f"Moments of {len(self.mean)} columns cannot take rows of {sum(widths)}."
+                f"Moments of {len(self.mean)} columns cannot take rows of {sum(widths)} columns."
             )
         n = len(columns[0])
         added = float(n) if weight is None else float(weight.sum())
@@ -162,12 +204,12 @@ class MomentsSum:
         self.weight, self.mean, self._scatter = both.weight, both.mean.copy(), both.scatter.copy()
 
     def freeze(self) -> Moments:
-        """The moments so far."""
+        """Return the moments of all rows that were added."""
         return Moments(self.weight, self.mean.copy(), symmetric(self._scatter))
 
 
 def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | None) -> Array:
-    """Blocks of columns less their means, times the roots of the weights; in threads."""
+    """Return the centred columns, multiplied by the square roots of the weights; in threads."""
     n, width = len(columns[0]), sum(len(mean) for mean in means)
     dtype = np.float32 if columns[0].dtype == np.float32 else np.float64
     A = np.empty((n, width), dtype=dtype)
@@ -182,7 +224,7 @@ def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | N
         if root is not None:
             A[rows] *= root[rows]
 
-    if A.size < 2**16:  # less work than starting a thread
+    if A.size < 2**16:  # starting a thread takes longer
         work(slice(0, n))
     else:
         over_blocks(work, row_blocks(n, 1, -(-n // 8)))
@@ -198,16 +240,16 @@ def symmetric(A: Array) -> Array:
 def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
     """Add ``AᵀA + shift shiftᵀ`` to `out`, on and above the diagonal, by tiles in threads.
 
-    The tiles depend on the width alone, so that the number of threads does not change the sum.
+    The tiles depend only on the width, so the number of threads does not change the result.
     """
     edges = np.linspace(0, len(out), max(1, round(len(out) / TILE)) + 1).astype(int).tolist()
     tiles = [slice(*pair) for pair in pairwise(edges)]
-    # Tiles off the diagonal take twice as long, and the last ones must not keep a thread waiting.
+    # Tiles off the diagonal take twice as long. They come first so that no thread waits at the end.
     pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i + 1 :]]
 
     def work(pair: tuple[slice, slice]) -> None:
-        # NumPy knows that a product on the diagonal is symmetric. SciPy has a BLAS of its own, and
-        # the threads of either would wait for work on the time of the other.
+        # NumPy computes only half of a symmetric product on the diagonal. SciPy would do the same,
+        # but its separate BLAS has threads that compete with the threads of NumPy's BLAS.
         left, right = pair
         product = A[:, left].T @ A[:, right]
         out[left, right] += product
@@ -220,14 +262,14 @@ def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
 
 
 class FoldMoments:
-    """The statistic of the moments of [Z Y]: of all rows, or of each fold.
+    """A statistic: the moments of [Z Y] over all rows, or over the rows of each fold.
 
     Parameters
     ----------
     width : int
         The number of columns of [Z Y].
     folds : Folds or GivenFolds, default=None
-        None takes all rows together.
+        The folds. None computes the moments of all rows together.
     """
 
     def __init__(self, width: int, folds: Any = None):
@@ -242,17 +284,18 @@ class FoldMoments:
             return self
         places = self.folds(block.hashes, block.rows)
         for number, total in enumerate(self._sums):
-            # Rows that no fold tests, if there are any, are the last part.
+            # The last part contains the rows that no fold tests.
             rows = places == (number if number < len(self._sums) - 1 else -1)
             weight = None if block.weight is None else block.weight[rows]
             total.add(block.Z[rows], block.Y[rows], weight=weight)
         return self
 
     def merge(self, other: FoldMoments) -> FoldMoments:
+        """Add the moments of the rows of `other`, in place."""
         for mine, theirs in zip(self._sums, other._sums, strict=True):
             mine.join(theirs.freeze())
         return self
 
     def moments(self) -> list[Moments]:
-        """Return the moments of each part."""
+        """Return the moments of all rows, or of each fold and of the rows that no fold tests."""
         return [total.freeze() for total in self._sums]

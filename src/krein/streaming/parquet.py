@@ -1,4 +1,4 @@
-"""Parquet files as blocks, by pyarrow."""
+"""Container of a Parquet file, read by pyarrow."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from .columns import Layout, Table, choose_columns, only
 from .containers import ROWS, Block, Container, check_rows, regrouped
 from .raw import reason
 
-# Column chunks are read through a buffer of this size instead of whole: a row group may hold
-# millions of rows.
+# Size of the buffer for reading column chunks. A whole chunk may contain millions of rows.
 BUFFER_BYTES = 2**18
-# Pages are decoded so many rows at a time, and blocks are cut afterwards: of a damaged file pyarrow
-# may read more in batches of another size.
+# Number of rows per batch of pyarrow. It does not depend on the block size, because the batch size
+# decides how many rows of a damaged file pyarrow reads. Batches are regrouped into blocks.
 BATCH_ROWS = 1024
 
 
@@ -33,19 +32,20 @@ def _arrow() -> Any:
 
 
 class ParquetFile(Table, Container):
-    """Blocks of a Parquet file.
+    """Container of the numeric columns of a Parquet file.
 
     Parameters
     ----------
     path : Path
-    target : str, int or False, default=None
-        The column of y; None is the last one, False none.
+        The file.
+    target : str, int, None or False, default=None
+        The name or the index of the column of y. None takes the last column, False reads no y.
     weight : str or int, default=None
-        The column of weights.
+        The name or the index of the column of weights. None reads no weights.
     rows : int, default=4096
+        The number of rows per block.
     layout : Layout, default=None
-        Where an earlier fit found its features: the same columns are read, and neither y nor
-        weights.
+        The columns that an earlier fit used. The same features are read, without y and weights.
     """
 
     def __init__(
@@ -98,12 +98,12 @@ class ParquetFile(Table, Container):
             return parquet.ParquetFile(
                 self.path, buffer_size=BUFFER_BYTES, page_checksum_verification=True
             )
-        except FileNotFoundError:  # an OSError too, but says all there is to say
+        except FileNotFoundError:  # its message is already clear
             raise
-        except Exception as error:  # the footer holds Arrow's and Python's own structures
+        except Exception as error:  # a damaged footer raises errors of many types
             raise ValueError(
                 f"{self.path} is no complete Parquet file: its footer, at the end, cannot be read "
-                f"({reason(error)}), so it was cut off or is something else."
+                f"({reason(error)}). The file is cut off or has another format."
             ) from error
 
     def __iter__(self) -> Iterator[Block]:
@@ -119,7 +119,7 @@ class ParquetFile(Table, Container):
                     batch = next(batches, None)
                     block = None if batch is None else self._block(batch, names, n_seen)
                 except Exception as error:
-                    if str(error).startswith(str(self.path)):  # one of our own sentences
+                    if str(error).startswith(str(self.path)):  # an error of this module
                         raise
                     raise ValueError(
                         f"{self.path} breaks off or is damaged after row {n_seen} of "
@@ -131,12 +131,12 @@ class ParquetFile(Table, Container):
                 yield block
         if n_seen != self.n_rows:
             raise ValueError(
-                f"{self.path} is damaged: its footer says {self.n_rows} rows, and {n_seen} are "
-                "there."
+                f"{self.path} is damaged: its footer says {self.n_rows} rows, but the file has "
+                f"{n_seen}."
             )
 
     def _block(self, batch: Any, names: list[str], n_seen: int) -> Block:
-        # Arrow returns the columns in the file's order, whatever order was asked for.
+        # pyarrow returns the columns in the order of the file, not in the requested order.
         values = {name: _numpy(batch.column(name)) for name in names}
         X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
         for j in range(len(self.columns)):
@@ -156,7 +156,7 @@ class ParquetFile(Table, Container):
             if label is None or not str(label).strip():
                 raise ValueError(
                     f"{self.path}: row {row}, column {self.names[self.target]!r}: the target is "
-                    "empty: drop such rows or fill them in first."
+                    "empty: drop the row or fill in its target."
                 )
 
 
@@ -181,15 +181,15 @@ def _is_label(kind: Any) -> bool:
 
 
 def _index_columns(path: Path, schema: Any) -> list[str]:
-    """The columns in which pandas has written the index of its table: no features."""
+    """Return the columns that contain the index of a pandas table; they are not features."""
     written = (schema.metadata or {}).get(b"pandas")
     try:
         index = json.loads(written)["index_columns"] if written else []
         return [name for name in index if isinstance(name, str) and name in schema.names]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ValueError(
-            f"{path}: what pandas has written about its columns, in the footer, cannot be read "
-            f"({reason(error)}), so which of them is the index is unknown: write the file anew."
+            f"{path}: the pandas metadata in the footer cannot be read ({reason(error)}), so the "
+            "index column is unknown: write the file again."
         ) from error
 
 

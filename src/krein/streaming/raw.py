@@ -1,4 +1,4 @@
-"""The bytes and lines of a file, packed or not, and one sentence where they are damaged."""
+"""Reading of bytes and lines from a file, compressed or not, with clear errors on damage."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-# RuntimeError: zipfile's word for an encrypted member; its subclass NotImplementedError for an
-# unknown method of compression.
+# zipfile raises RuntimeError for an encrypted member, and its subclass NotImplementedError for an
+# unknown compression method.
 DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, OSError, RuntimeError)
 
-# Text is read in pieces of at least and at most this many bytes.
+# Text is read in pieces of LEAST_BYTES to MOST_BYTES bytes.
 LEAST_BYTES, MOST_BYTES = 2**14, 2**20
-# A line, or a record with quoted line breaks, of more bytes than this is taken for damage.
+# A line, or a record with quoted line breaks, of more bytes than this is an error.
 LONGEST = 2**26
 
 
 @contextmanager
 def damage(path: Path, place: list[str], kinds: Any = DAMAGE) -> Iterator[None]:
-    """Turn what the readers raise about a damaged file into a sentence; `place` ends with where."""
+    """Convert exceptions of file readers to a ValueError; `place[-1]` says where the damage is."""
     try:
         yield
-    except (FileNotFoundError, PermissionError):  # OSErrors too, but they say all there is to say
+    except (FileNotFoundError, PermissionError):  # their messages are already clear
         raise
     except kinds as error:
-        if str(error).startswith(str(path)):  # one of our own sentences
+        if str(error).startswith(str(path)):  # an error of this package
             raise
         raise ValueError(f"{path} is cut off or damaged {place[-1]} ({reason(error)}).") from error
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an exception's message, or its type where it has none."""
+    """Return the first line of an exception's message, or its type if the message is empty."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].rstrip(".")
 
 
 def pieces(path: Path, n_bytes: int) -> Iterator[bytes]:
-    """Yield the decompressed bytes in pieces of about `n_bytes`; none ends within ``\\r\\n``."""
+    """Yield the decompressed bytes in pieces of about `n_bytes`; no piece splits ``\\r\\n``."""
     place, number = ["at its start"], 0
     with ExitStack() as stack:
         stack.enter_context(damage(path, place))
         stream = stack.enter_context(_opened(path))
-        # read1 returns what a packed file holds in front of the place where it breaks off.
+        # read1 returns all bytes of a compressed file that precede the damage.
         while piece := stream.read1(n_bytes):
             while piece.endswith(b"\r") and (more := stream.read1(1)):
                 piece += more
@@ -56,7 +56,7 @@ def pieces(path: Path, n_bytes: int) -> Iterator[bytes]:
 
 
 def piece_bytes(wanted: int) -> int:
-    """How much text is read at a time by a block that needs `wanted` bytes."""
+    """Return the number of bytes to read at a time for a block of `wanted` bytes."""
     return min(max(wanted, LEAST_BYTES), MOST_BYTES)
 
 
@@ -73,19 +73,19 @@ def _opened(path: Path) -> Any:
 
 
 def decoded(path: Path, text: bytes, line: int) -> str:
-    """UTF-8 text whose first line has the number `line`."""
+    """Return UTF-8 bytes as text; errors count lines from `line`, the number of the first line."""
     zero = text.find(b"\0")
     if zero >= 0:
         raise ValueError(
             f"{path}: line {line + n_lines(text[:zero])} has a zero byte: the file is damaged or "
-            "no UTF-8 text."
+            "not UTF-8 text."
         )
     try:
         return text.decode()
     except UnicodeDecodeError as error:
         before = line + n_lines(text[: error.start]) - 1
         said = f"{error.reason}: byte 0x{text[error.start]:02x}"
-        raise ValueError(f"{path} is no UTF-8 text after line {before} ({said}).") from error
+        raise ValueError(f"{path} is not UTF-8 text after line {before} ({said}).") from error
 
 
 def lines(path: Path, n_bytes: int) -> Iterator[tuple[int, list[str]]]:
@@ -105,17 +105,18 @@ def lines(path: Path, n_bytes: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def n_lines(text: bytes) -> int:
-    """The number of line ends ``\\n``, ``\\r`` and ``\\r\\n``."""
+    """Return the number of line ends ``\\n``, ``\\r`` and ``\\r\\n``."""
     ends = text.count(b"\n")
     return ends + text.count(b"\r") - text.count(b"\r\n") if b"\r" in text else ends
 
 
 def in_lines(text: str) -> IO[str]:
-    """An iterator over the lines, whose ends are ``\\n``, ``\\r`` and ``\\r\\n`` and are kept."""
+    """Return an iterator over the lines with their ends ``\\n``, ``\\r`` or ``\\r\\n``."""
     return io.StringIO(text, newline="")
 
 
 def too_long(path: Path, line: int) -> ValueError:
+    """Return the error for a line of more than `LONGEST` bytes."""
     return ValueError(
-        f"{path}: line {line} has more than {LONGEST >> 20} MiB: the file is damaged or no text."
+        f"{path}: line {line} has more than {LONGEST >> 20} MiB: the file is damaged or not text."
     )

@@ -1,4 +1,4 @@
-"""Text between delimiters, cut where records end: never within a quoted cell."""
+"""Division of delimited text into whole records; a quoted cell is never divided."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 from .raw import LONGEST, decoded, in_lines, n_lines, pieces, too_long
 
 BOM = b"\xef\xbb\xbf"
-# The longest cell that Python's csv module takes.
+# Largest number of characters of a cell that Python's csv module accepts.
 LONGEST_CELL = 131_072
 
 
 class Records(NamedTuple):
-    """Some whole records of one file.
+    """Consecutive whole records of one file.
 
     Attributes
     ----------
     text : bytes
         Valid UTF-8 without zero bytes.
     line : int
-        The number of the first line, from 1.
+        The number of the first line, counted from 1.
     plain : bool
-        Whether quotes, if any, surround whole cells, and no cell is too long.
+        True if all quotes surround whole cells and no cell is too long.
     """
 
     text: bytes
@@ -40,9 +40,9 @@ class Records(NamedTuple):
 def records(path: Path, delimiter: str, n_bytes: int) -> Iterator[Records]:
     """Yield the records of a file in pieces of about `n_bytes`.
 
-    Cells follow Python's ``csv`` in strict mode: a quote at the start of a cell is closed by a
-    quote in front of a delimiter or a line end, two quotes within are one, and a quote elsewhere
-    is a character.
+    Cells follow Python's ``csv`` in strict mode. A quote at the start of a cell is closed by a
+    quote in front of a delimiter or a line end. Two quotes within a quoted cell stand for one
+    quote. A quote within an unquoted cell is an ordinary character.
     """
     line, source = 1, pieces(path, n_bytes)
     rest, ended = _longer(b"", source, max(n_bytes, len(BOM)))
@@ -57,12 +57,12 @@ def records(path: Path, delimiter: str, n_bytes: int) -> Iterator[Records]:
                 decoded(path, text, line)
             yield Records(text, line, plain and not _has_long_cell(text, delimiter))
             line += n_lines(text)
-        # A record longer than a piece is not searched anew for every piece.
+        # Doubling the text avoids that a long record is searched again for every piece.
         rest, ended = _longer(rest, source, max(n_bytes, 2 * len(rest)))
 
 
 def _longer(rest: bytes, source: Iterator[bytes], n_bytes: int) -> tuple[bytes, bool]:
-    """The rest with more of the file, and whether the file has ended."""
+    """Return at least `n_bytes` bytes that begin with `rest`, and True if the file has ended."""
     parts, size = [rest], len(rest)
     while size < n_bytes:
         piece = next(source, None)
@@ -74,7 +74,7 @@ def _longer(rest: bytes, source: Iterator[bytes], n_bytes: int) -> tuple[bytes, 
 
 
 def _end(path: Path, text: bytes, delimiter: str, line: int, ended: bool) -> tuple[int, bool]:
-    """The end of the last whole record, and whether the quotes up to it surround whole cells."""
+    """Return the end of the last whole record, and True if all quotes surround whole cells."""
     if b'"' not in text:
         return (len(text) if ended else 1 + max(text.rfind(b"\n"), text.rfind(b"\r"))), True
     found = np.frombuffer(text, np.uint8)
@@ -90,7 +90,7 @@ def _end(path: Path, text: bytes, delimiter: str, line: int, ended: bool) -> tup
 
 
 def _surround_cells(text: NDArray[np.uint8], quotes: NDArray[np.intp], delimiter: str) -> bool:
-    """Whether every other quote begins a cell and the one after it ends it, or two are one."""
+    """Return True if the quotes alternately open and close a cell, or stand for one quote."""
     around = [ord(delimiter), ord("\n"), ord("\r"), ord('"')]
     opening, closing = quotes[::2], quotes[1::2]
     before = text[opening[opening > 0] - 1]
@@ -99,7 +99,7 @@ def _surround_cells(text: NDArray[np.uint8], quotes: NDArray[np.intp], delimiter
 
 
 def _end_by_cells(path: Path, text: bytes, delimiter: str, line: int, ended: bool) -> int:
-    """The end of the last whole record, cell by cell; raises where a quoted cell is wrong."""
+    """Return the end of the last whole record; raise a ValueError at an invalid quoted cell."""
     quoted, bare = _patterns(delimiter)
     end = at = 0
     while at < len(text):
@@ -108,7 +108,7 @@ def _end_by_cells(path: Path, text: bytes, delimiter: str, line: int, ended: boo
             if ended or len(text) > LONGEST or _closing(text, at):
                 raise _bad_quote(path, text, at, line)
             return end
-        if not cell[1] and not ended:  # the last cell may go on
+        if not cell[1] and not ended:  # the last cell may be incomplete
             return end
         at = cell.end()
         if cell[1] != delimiter.encode():
@@ -121,14 +121,14 @@ QUOTED = rb'"[^"]*+(?:""[^"]*+)*+"'
 
 @cache
 def _patterns(delimiter: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """A quoted and a bare cell, each with what ends it: a delimiter, a line end or nothing."""
+    """Return patterns of a quoted and an unquoted cell with the delimiter or line end after it."""
     separator = re.escape(delimiter.encode())
     ends = rb"(" + separator + rb"|\r\n|\n|\r|\Z)"
     return re.compile(QUOTED + ends), re.compile(rb"[^" + separator + rb"\r\n]*" + ends)
 
 
 def _closing(text: bytes, at: int) -> int:
-    """The place behind the quoted cell that begins at `at`; 0 where it is not closed."""
+    """Return the end of the quoted cell that begins at `at`, or 0 if the cell is not closed."""
     found = re.compile(QUOTED).match(text, at)
     return 0 if found is None else found.end()
 
@@ -149,7 +149,7 @@ def _bad_quote(path: Path, text: bytes, at: int, line: int) -> ValueError:
 
 
 def _has_long_cell(text: bytes, delimiter: str) -> bool:
-    """Whether a cell may have more than `LONGEST_CELL` characters."""
+    """Return True if a cell may have more than `LONGEST_CELL` characters."""
     if len(text) <= LONGEST_CELL:
         return False
     found = np.frombuffer(text, np.uint8)
@@ -166,7 +166,7 @@ def _widest(ends: NDArray[np.intp], text: bytes) -> int:
 
 
 def rows(path: Path, delimiter: str, found: Records) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each record with the number of its first line; blank lines are none."""
+    """Yield the number of the first line and the cells of each record; skip blank lines."""
     reader = csv.reader(in_lines(found.text.decode()), delimiter=delimiter, strict=True)
     line = found.line
     while True:
@@ -184,4 +184,4 @@ def rows(path: Path, delimiter: str, found: Records) -> Iterator[tuple[int, list
 def _explained(error: csv.Error) -> str:
     if "field limit" in str(error):
         return f"a cell has more than {LONGEST_CELL:,} characters"
-    return f"its cells cannot be told apart ({error})"
+    return f"the line cannot be divided into cells ({error})"

@@ -1,9 +1,10 @@
 """A sample of distinct rows from a stream, drawn by the content of the rows.
 
-Every distinct row has a clock (see `krein._hashing`), and the rows whose clocks ring first are the
-sample. A row of the final sample is among the first of every part of the data, so it is never
-evicted on the way: neither the order of the rows nor the size of the blocks nor the way partial
-samples are merged changes the sample.
+Every distinct row has a clock, a random number that depends only on the content of the row and on
+the seed (see `krein._hashing`). The sample consists of the rows with the smallest clocks. It does
+not depend on the order of the rows, on the size of the blocks, or on the order in which partial
+samples are merged: a row of the final sample has one of the smallest clocks of every part of the
+data, so no partial sample drops the row.
 """
 
 from __future__ import annotations
@@ -23,21 +24,20 @@ from .fold import fold
 
 @dataclass(frozen=True, eq=False)
 class Reservoir:
-    """The `size` distinct rows of positive weight that ring first.
+    """Sample of the `size` distinct rows of positive weight with the smallest clocks.
 
-    Start with `Reservoir.zero`; `update` and `merge` return new reservoirs.
+    Construct an empty reservoir with `Reservoir.zero`. `update` and `merge` return new reservoirs.
+    Rows of equal content are one row: its weight is the sum of their weights, and its target is the
+    smallest of their targets.
 
-    Attributes
+    Parameters
     ----------
     size : int
         The number of rows to keep.
     key : int
         The seed of the clocks.
-    n_seen : int
-        The number of rows seen, rows of weight zero included.
-
-    Rows of equal content are one row: its weight is the sum of their weights, its target the
-    smallest of their targets.
+    n_seen : int, default=0
+        The number of rows seen, including rows of weight zero.
 
     Examples
     --------
@@ -53,14 +53,22 @@ class Reservoir:
     key: int
     n_seen: int = 0
     _layout: _Layout | None = None
-    # Samples of parts of the data, each less than half as long as the one before: merging them
-    # only when they have grown costs a logarithm of copies per row.
+    # Samples of parts of the data, sorted by length. Each sample has at most half the length of the
+    # previous one, so that a row is copied only O(log n) times.
     _parts: tuple[_Part, ...] = ()
     _left_out: bool = False
 
     @classmethod
     def zero(cls, size: int, key: int) -> Reservoir:
-        """The reservoir that has seen nothing."""
+        """Return a reservoir that has seen no rows.
+
+        Parameters
+        ----------
+        size : int
+            The number of rows to keep.
+        key : int
+            The seed of the clocks.
+        """
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
             raise ValueError(f"Reservoir needs size to be a whole number ≥ 1, got {size!r}.")
         if not isinstance(key, int | np.integer):
@@ -68,15 +76,18 @@ class Reservoir:
         return cls(int(size), int(key))
 
     def update(self, X: Any, weight: Any = None, y: Any = None) -> Reservoir:
-        """Return the reservoir that has seen these rows as well.
+        """Return a reservoir that has also seen the rows of X.
 
         Parameters
         ----------
         X : ndarray or CSR of shape (n, d), or list of n objects
+            The rows.
         weight : array-like of shape (n,), default=None
-            Non-negative. Rows of weight zero are left out; None gives every row the weight 1.
+            The non-negative weights of the rows. Rows of weight zero are never sampled. None gives
+            every row the weight 1.
         y : array-like of shape (n,) or (n, k), default=None
-            The targets of the rows, which the sample keeps. All blocks have targets or none has.
+            The targets of the rows, which are sampled with the rows. Pass y in all blocks or in
+            none.
         """
         X = _canonical(X)
         n = count(X)
@@ -96,7 +107,7 @@ class Reservoir:
         return seen._with_parts([_joint([part])] if len(rows) else [])
 
     def merge(self, other: Reservoir) -> Reservoir:
-        """The reservoir that has seen the rows of both."""
+        """Return a reservoir that has seen the rows of both."""
         for name in ("size", "key"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -122,7 +133,7 @@ class Reservoir:
                 left_out = left_out or len(joint) > self.size
                 kept.append(joint.first(self.size))
                 kept.sort(key=len, reverse=True)
-        # One block alone may hold more than the sample.
+        # A single block may contain more rows than the sample.
         left_out = left_out or any(len(part) > self.size for part in kept)
         trimmed = tuple(part.first(self.size) for part in kept)
         return replace(self, _parts=trimmed, _left_out=left_out)
@@ -132,13 +143,13 @@ class Reservoir:
 
     @property
     def _threshold(self) -> float:
-        """A row that rings later than this is not in the sample, whatever else comes."""
+        """Rows with a larger clock can never be in the sample."""
         full = [part.clocks[-1] for part in self._parts if len(part) == self.size]
         return float(min(full, default=np.inf))
 
     @property
     def _sample(self) -> tuple[_Part | None, bool]:
-        """The sample itself and whether it is all there was."""
+        """The sample, and True if it contains all distinct rows of positive weight."""
         if not self._parts:
             return None, not self._left_out
         joint = _joint(self._parts)
@@ -146,12 +157,12 @@ class Reservoir:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every distinct row of positive weight is in the sample."""
+        """True if the sample contains every distinct row of positive weight."""
         return self._sample[1]
 
     @property
     def rows(self) -> Any:
-        """The sample in the order of its clocks: ndarray or CSR of shape (m, d), or list."""
+        """The sampled rows, sorted by clock: ndarray or CSR of shape (m, d), or list."""
         sample, layout = self._sample[0], self._layout
         if layout is None:
             return np.empty((0, 0))
@@ -159,19 +170,19 @@ class Reservoir:
 
     @property
     def y(self) -> NDArray | None:
-        """The targets of the sample, None if the data have none."""
+        """The targets of the sampled rows, or None if the data have no targets."""
         sample = self._sample[0]
         return None if sample is None else sample.y
 
     @property
     def weight(self) -> NDArray[np.floating]:
-        """The weights of the sample; shape (m,)."""
+        """The weights of the sampled rows, shape (m,)."""
         sample = self._sample[0]
         return np.empty(0) if sample is None else sample.weight
 
     @property
     def hashes(self) -> Hashes:
-        """The content hashes of the sample; shape (m,)."""
+        """The content hashes of the sampled rows, shape (m,)."""
         sample = self._sample[0]
         return np.empty(0, np.uint64) if sample is None else sample.hashes.copy()
 
@@ -181,24 +192,28 @@ class Reservoir:
 
 
 class Sample:
-    """A `Reservoir` as a statistic of blocks, of a size that the first block decides.
+    """A statistic that updates a `Reservoir`, whose size depends on the first block.
 
     Parameters
     ----------
     size : callable
-        ``size(X)`` is the number of rows to keep of data like X.
+        ``size(X)`` returns the number of rows to keep; X is the first block.
     key : int
         The seed of the clocks.
+    reservoir : Reservoir, default=None
+        The reservoir so far. None before the first block.
     """
 
     def __init__(self, size: Callable[[Any], int], key: int, reservoir: Reservoir | None = None):
         self.size, self.key, self.reservoir = size, key, reservoir
 
     def update(self, block: Any) -> Sample:
+        """Return the sample with the rows of one more block."""
         reservoir = self.reservoir or Reservoir.zero(self.size(block.X), self.key)
         return Sample(self.size, self.key, reservoir.update(block.X, block.weight, block.y))
 
     def merge(self, other: Sample) -> Sample:
+        """Return the sample of the rows of both."""
         if self.reservoir is None or other.reservoir is None:
             return other if self.reservoir is None else self
         return Sample(self.size, self.key, self.reservoir.merge(other.reservoir))
@@ -209,11 +224,23 @@ def sample(container: Iterable[Any], size: int, key: int) -> Reservoir:
 
     Parameters
     ----------
-    container : Container, or the blocks that `checked` yields
+    container : Container or iterable of Block
+        The data, for example the blocks that `checked` yields.
     size : int
         The number of rows to keep.
     key : int
         The seed of the clocks.
+
+    Returns
+    -------
+    Reservoir
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import InMemory, sample
+    >>> sample(InMemory(np.arange(100.0)[:, None], rows=32), size=10, key=0).rows.shape
+    (10, 1)
     """
     found = fold(container, Sample(lambda X: size, key)).reservoir
     return Reservoir.zero(size, key) if found is None else found
@@ -223,7 +250,7 @@ def sample(container: Iterable[Any], size: int, key: int) -> Reservoir:
 
 
 class _Layout(NamedTuple):
-    """What the rows look like; an element type that is promoted as blocks come."""
+    """Kind, width and dtype of the rows; the dtype is promoted with every block."""
 
     kind: str
     width: int
@@ -238,7 +265,7 @@ class _Layout(NamedTuple):
     def joined(self, other: _Layout) -> _Layout:
         if self.kind != other.kind:
             raise ValueError(
-                f"A reservoir of {self.kind} rows cannot take {other.kind} ones: convert them."
+                f"A reservoir of {self.kind} rows cannot take {other.kind} rows: convert X."
             )
         if self.width != other.width:
             raise ValueError(
@@ -261,7 +288,7 @@ class _Layout(NamedTuple):
 
 
 def _canonical(X: Any) -> Any:
-    """Rows that `hash_rows` can read without changing the caller's."""
+    """Return rows that `hash_rows` accepts; the caller's rows are not changed."""
     X = as_rows(X)
     if isinstance(X, list):
         return X
@@ -278,7 +305,7 @@ def _canonical(X: Any) -> Any:
 
 
 def _own(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Copies of some rows, in the one form that all rows of the same hash share."""
+    """Return copies of some rows; rows of the same hash have the same stored values."""
     taken = take(X, rows)
     if sparse.issparse(taken):
         taken.eliminate_zeros()
@@ -327,7 +354,7 @@ class _Part:
 
 
 def _joint(parts: Iterable[_Part]) -> _Part:
-    """The distinct rows of several parts, by clock."""
+    """Return the distinct rows of several parts, sorted by clock."""
     parts = list(parts)
     hashes = np.concatenate([part.hashes for part in parts])
     clocks = np.concatenate([part.clocks for part in parts])
@@ -344,7 +371,7 @@ def _joint(parts: Iterable[_Part]) -> _Part:
 
 
 def order_of_targets(y: NDArray | None) -> list[NDArray]:
-    """Keys of `numpy.lexsort` by which rows of equal content have an order of their own."""
+    """Return keys for `numpy.lexsort` that sort rows of equal content by their targets."""
     if y is None:
         return []
     columns = y.reshape(len(y), -1)

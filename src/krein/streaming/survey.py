@@ -1,4 +1,4 @@
-"""The first pass over data: what a fit must know before it can make a map."""
+"""The first pass over data: statistics that a fit needs before it fits a feature map."""
 
 from __future__ import annotations
 
@@ -27,10 +27,13 @@ class Rows(NamedTuple):
     Attributes
     ----------
     X : ndarray, CSR matrix or list of objects
+        The rows.
     y : ndarray or None
+        The targets of the rows.
     weight : ndarray of shape (n,)
-    places : ndarray of int or None
-        The indices of the rows in the data, where they are known.
+        The weights of the rows.
+    places : ndarray of int, default=None
+        The indices of the rows in the data. None if the indices are unknown.
     """
 
     X: Any
@@ -41,14 +44,17 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """What the first pass tells.
+    """Result of the first pass over the data.
 
-    Attributes
+    Construct a survey with `Survey.of`.
+
+    Parameters
     ----------
     sample : Rows
-        The rows that a map is fitted on, in the order of their clocks: the order of the rows,
-        duplicates and rows of weight zero change nothing.
+        The rows that a map is fitted on. The sample does not depend on the order of the rows in the
+        data, on duplicates, or on rows of weight zero.
     n_rows : int
+        The number of rows.
     weight : float
         The sum of the weights.
     n_outputs : int
@@ -58,11 +64,23 @@ class Survey:
     labels : ndarray or None
         The distinct labels of rows of positive weight, in order; None for numeric targets.
     label_weights : ndarray or None
-        The total weight of each label.
+        The total weight of each label; None for numeric targets.
     folds : Folds or GivenFolds
-        Folds by class if the rows are few enough to be remembered, else by content alone.
-    largest_target, largest_weight : float
-        The largest magnitudes of numeric targets and of weights.
+        The folds of the cross-validation. Folds by content are stratified by class if the data have
+        at most 100,000 rows.
+    largest_target : float, default=0.0
+        The largest magnitude of a numeric target.
+    largest_weight : float, default=0.0
+        The largest weight.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import Data, InMemory, Survey
+    >>> data = Data.of(InMemory(np.arange(6.0)[:, None], np.array(list("aabbbb"))))
+    >>> survey = Survey.of(data, key=0, cv=2, classify=True, owner="Example")
+    >>> survey.n_rows, survey.labels.tolist(), survey.label_weights.tolist()
+    (6, ['a', 'b'], [2.0, 4.0])
     """
 
     sample: Rows
@@ -78,15 +96,16 @@ class Survey:
 
     @classmethod
     def of(cls, data: Data, key: int, cv: Any, classify: bool, owner: str) -> Survey:
-        """Make one pass over the data.
+        """Return the survey of the data, in one pass.
 
         Parameters
         ----------
         data : Data
+            The rows.
         key : int
             The seed of the sample and of the folds.
         cv : int, splitter, iterable of (train, test) or None
-            None means 5 folds.
+            The folds of the cross-validation. None means 5 folds.
         classify : bool
             True if the targets are labels.
         owner : str
@@ -113,7 +132,13 @@ class Survey:
         )
 
     def with_labels(self, announced: NDArray) -> Survey:
-        """Return the survey of labels that were announced, some of which may come later."""
+        """Return the survey with all labels of a `partial_fit`, including labels not yet seen.
+
+        Parameters
+        ----------
+        announced : ndarray
+            The sorted labels that are passed to `partial_fit` as `classes`.
+        """
         assert self.labels is not None
         known = np.isin(self.labels, announced)
         if not known.all():
@@ -148,7 +173,7 @@ def _drawn(sample: Sample) -> Rows:
 
 @dataclass
 class Totals:
-    """The number of rows, their weight and the sizes of targets and weights."""
+    """A statistic: the number of rows, their weight, and the sizes of targets and weights."""
 
     owner: str
     classify: bool
@@ -186,7 +211,7 @@ class Totals:
 
 
 class Labels:
-    """The total weight of each label; nothing for numeric targets."""
+    """A statistic: the total weight of each label, or nothing for numeric targets."""
 
     def __init__(self, owner: str, classify: bool):
         self.owner, self.classify = owner, classify
@@ -195,7 +220,7 @@ class Labels:
     def update(self, piece: Piece) -> Labels:
         if not self.classify:
             return self
-        # The labels of a stream are known only block by block.
+        # A stream has no array of all labels, so every block is checked.
         check_labels(piece.y)
         if np.ndim(piece.y) > 1 and np.shape(piece.y)[1] > 1:
             raise ValueError(f"{self.owner} takes one label per row, but y has several columns.")
@@ -217,13 +242,13 @@ class Labels:
             return None, None
         try:
             labels = np.array(sorted(label for label, total in self.totals.items() if total > 0))
-        except TypeError as error:  # labels of one type in one block, of another in the next
+        except TypeError as error:  # the labels of different blocks have different types
             raise _mixed(list(self.totals)) from error
         return labels, np.array([self.totals[label] for label in labels])
 
 
 class FoldKeys:
-    """The hashes, labels and weights of up to `MAP_ROWS` rows, by which folds are dealt."""
+    """A statistic: the hashes, labels and weights of up to `MAP_ROWS` rows, for the folds."""
 
     def __init__(self, classify: bool):
         self.classify, self.n_rows = classify, 0
@@ -247,7 +272,7 @@ class FoldKeys:
         return self
 
     def folds(self, cv: Any, data: Data, key: int) -> Folds | GivenFolds:
-        """Return the folds that `cv` asks for."""
+        """Return the folds for the argument `cv` of a learner."""
         if not isinstance(cv, Integral):
             return _given(cv, data, self.n_rows)
         if self.n_rows > MAP_ROWS:
@@ -257,7 +282,7 @@ class FoldKeys:
 
 
 def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:
-    """The folds of a splitter."""
+    """Return the folds of a splitter or of an iterable of (train, test)."""
     if not data.in_memory:
         raise ValueError(
             f"cv={cv!r} yields row indices, so X must be in memory. For a stream, pass an integer "
@@ -268,7 +293,7 @@ def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:
 
 
 def _deal(hashes: Hashes, strata: NDArray, counted: NDArray, n_folds: int, key: int) -> Folds:
-    """Folds of the rows of positive weight; the other rows may be in any fold."""
+    """Return folds that are balanced over the rows of positive weight."""
     if counted.all():
         return Folds.deal(hashes, strata, n_folds, key)
     dealt = Folds.deal(hashes[counted], strata[counted], n_folds, key).dealt
@@ -281,16 +306,16 @@ def _deal(hashes: Hashes, strata: NDArray, counted: NDArray, n_folds: int, key: 
 
 
 def _largest(y: Any) -> float:
-    """The largest magnitude of numbers; 0 of other targets, which are refused later."""
+    """Return the largest magnitude of numeric targets; other targets give 0 and fail later."""
     y = np.asarray(y)
     return float(np.abs(y.astype(float)).max(initial=0)) if y.dtype.kind in "iuf" else 0.0
 
 
 def check_labels(y: Any) -> None:
-    """Raise if the targets are not classes, or are classes of several types."""
+    """Raise a ValueError if the targets are not labels, or are labels of several types."""
     try:
         check_classification_targets(y)
-    except TypeError as error:  # scikit-learn sorts them
+    except TypeError as error:  # scikit-learn cannot sort labels of several types
         raise _mixed(np.ravel(y)) from error
 
 

@@ -1,4 +1,4 @@
-"""Text between delimiters (.csv, .tsv) as blocks, packed or not."""
+"""Container of a .csv or .tsv file, compressed or not."""
 
 from __future__ import annotations
 
@@ -19,29 +19,32 @@ from .header import LOOK, has_header
 from .raw import in_lines, piece_bytes
 from .records import BOM, Records, records, rows
 
-# A label of more characters is taken for a quote in the wrong place.
+# A longer label is an error: it is probably caused by a misplaced quote.
 LONGEST_LABEL = 1000
-# NumPy's parser strips other white space than Python's; these bytes both understand alike.
+# Bytes that NumPy's and Python's parsers treat alike: they strip different white space.
 PLAIN = bytes(range(32, 127)) + b"\t\n\r"
 
 
 class TextFile(Table, Container):
-    """Records of numbers between delimiters, the target perhaps text.
+    """Container of delimited numbers; the target may be text.
 
     Parameters
     ----------
     path : Path
+        The file.
     delimiter : str
-    target : str, int or False, default=None
-        The column of y; None is the last one, False none.
+        The character between cells.
+    target : str, int, None or False, default=None
+        The name or the index of the column of y. None takes the last column, False reads no y.
     weight : str or int, default=None
-        The column of weights.
+        The name or the index of the column of weights. None reads no weights.
     rows : int, default=4096
-    header : "auto" or bool, default="auto"
-        Whether the first record holds names; "auto" looks at it and refuses what may be either.
+        The number of rows per block.
+    header : {"auto", True, False}, default="auto"
+        True if the first record contains the names of the columns, False if it is a row. "auto"
+        decides by its content and raises a ValueError if the record is ambiguous.
     layout : Layout, default=None
-        Where an earlier fit found its features: the same columns are read, and neither y nor
-        weights.
+        The columns that an earlier fit used. The same features are read, without y and weights.
     """
 
     def __init__(
@@ -80,18 +83,18 @@ class TextFile(Table, Container):
             return False
         if not row[self.target].strip() or is_number(row[self.target]):
             return False
-        # One text above numbers is a damaged number, which the reader names, and no label.
+        # Text above numbers is a damaged number, not a label. Reading the rows reports it.
         later = itertools.islice(self._rows(piece_bytes(0)), self.has_header + 1, LOOK)
         cells = [row[self.target] for _, row in later if len(row) == len(self.names)]
         return not cells or not all(map(is_number, cells))
 
     @property
     def has_labels(self) -> bool:
-        """Whether the target is text."""
+        """True if the target is text."""
         return self._labels and self.target is not None
 
     def _called(self, column: int | None) -> Any:
-        """A column by name, or by index where there are no names."""
+        """Return the name of a column, or its index if the columns have no names."""
         return None if column is None else self.names[column] if self.has_names else column
 
     @property
@@ -119,7 +122,7 @@ class TextFile(Table, Container):
             target = besides[0] if besides else False
         indices = [str(j) for j in range(len(first))]
         if target is None and len(first) == 1:
-            target = False  # refused later, by choose_columns
+            target = False  # choose_columns raises an error later
         features, y, _ = choose_columns(self.path, indices, target, weight)
         return has_header(self.path, self._rows(piece_bytes(0)), features, y)
 
@@ -142,7 +145,7 @@ class TextFile(Table, Container):
                 yield self._slow(rest) if block is None else block
 
     def _without_header(self, found: Records) -> Records | None:
-        """The records behind the first one; None where all lines are blank."""
+        """Return the records without the first one, or None if all lines are blank."""
         lines = [line for line, _ in itertools.islice(rows(self.path, self.delimiter, found), 2)]
         if len(lines) < 2:
             return Records(b"", found.line, True) if lines else None
@@ -152,12 +155,12 @@ class TextFile(Table, Container):
 
     @property
     def _numbers(self) -> list[int]:
-        """Indices of the columns that hold numbers, those of X first."""
+        """The indices of the numeric columns, with the columns of X first."""
         sides = [] if self.target is None or self.has_labels else [self.target]
         return [*self.columns, *sides, *([] if self.weight is None else [self.weight])]
 
     def _block(self, values: NDArray, labels: NDArray | None) -> Block:
-        """Numbers of the columns `_numbers` as the parts of a block."""
+        """Return a block of the values of the columns `_numbers` and of the labels."""
         X, sides = values[:, : len(self.columns)], iter(values.T[len(self.columns) :])
         y = labels
         if self.target is not None and not self.has_labels:
@@ -166,8 +169,8 @@ class TextFile(Table, Container):
         return Block(np.ascontiguousarray(X), y, weight)
 
     def _fast(self, found: Records) -> Block | None:
-        """By pyarrow, else by NumPy; None where one stumbles: neither knows the file's lines."""
-        # pyarrow leaves out a mark of byte order at the start of whatever it is given.
+        """Return the block parsed by pyarrow or NumPy, or None if the parser fails."""
+        # pyarrow would skip a byte order mark at the start of the text.
         if not found.plain or found.text.startswith(BOM):
             return None
         if arrow_csv.is_installed():
@@ -194,7 +197,7 @@ class TextFile(Table, Container):
         return (values[:, self._numbers], None) if values.shape[1] == len(self.names) else None
 
     def _slow(self, found: Records) -> Block:
-        """The same record by record; says which cell is bad."""
+        """Return the block parsed record by record; raise a ValueError that names a bad cell."""
         values, labels, numbers = [], [], self._numbers
         for line, row in rows(self.path, self.delimiter, found):
             if len(row) != len(self.names):
@@ -220,7 +223,7 @@ class TextFile(Table, Container):
         assert self.target is not None
         if not cell.strip():
             raise self._refused(
-                line, self.target, "the target is empty: drop such rows or fill them in first."
+                line, self.target, "the target is empty: drop the row or fill in its target."
             )
         if self.has_labels and len(cell) > LONGEST_LABEL:
             raise self._refused(
@@ -235,5 +238,5 @@ class TextFile(Table, Container):
 
 
 def _short(cell: str) -> str:
-    """A cell for a sentence."""
+    """Return a cell, shortened to 60 characters, for an error message."""
     return repr(cell if len(cell) <= 60 else cell[:57] + "…")
