@@ -166,6 +166,7 @@ def test_rare_clusters_are_chosen_more_often_than_by_the_uniform_rule(rng, rule)
     assert share < 1
 
 
+@pytest.mark.filterwarnings("ignore:.*nearly the identity:UserWarning")
 def test_leverage_is_uniform_where_all_rows_matter_alike(rng):
     # A kernel that is nearly the identity: every row has the same leverage.
     X = 100 * rng.standard_normal((200, 3))
