@@ -35,6 +35,7 @@ class CenteredRows:
         self.blocks, self.n_rows, self.width = blocks, blocks.n_rows, blocks.width
         seen = fold(blocks, _Sides(blocks))
         self.Y, self.weight, self.hashes = seen.Y, seen.weight, seen.hashes
+        self.targets = list(np.ascontiguousarray(seen.Y.T))  # ±1 of each binary problem
         self.mean = seen.total / self.weight.sum() if center else np.zeros(self.width)
         self._kept = seen.kept
         for i, (rows, Z) in enumerate(self._kept):  # one by one: there is no second copy of all
@@ -47,11 +48,6 @@ class CenteredRows:
 
     def _centered(self, Z: Array) -> Array:
         return Z - self.mean.astype(Z.dtype) if self.mean.any() else Z
-
-    @property
-    def targets(self) -> list[Array]:
-        """±1 of each binary problem."""
-        return list(self.Y.T)
 
     @property
     def variance(self) -> float:
