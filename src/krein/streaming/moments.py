@@ -23,6 +23,8 @@ Array = NDArray[np.floating]
 
 # Number of columns of one tile of a matrix product; each thread computes whole tiles.
 TILE = 256
+# With fewer entries than this, a product takes less time than starting a thread.
+LITTLE = 2**17
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | N
         if root is not None:
             A[rows] *= root[rows]
 
-    if A.size < 2**16:  # starting a thread takes longer
+    if A.size < LITTLE:
         work(slice(0, n))
     else:
         over_blocks(work, row_blocks(n, 1, -(-n // 8)))
@@ -240,9 +242,10 @@ def symmetric(A: Array) -> Array:
 def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
     """Add ``AᵀA + shift shiftᵀ`` to `out`, on and above the diagonal, by tiles in threads.
 
-    The tiles depend only on the width, so the number of threads does not change the result.
+    The tiles depend only on the shape of A, so the number of threads does not change the result.
     """
-    edges = np.linspace(0, len(out), max(1, round(len(out) / TILE)) + 1).astype(int).tolist()
+    n_tiles = 1 if A.size < LITTLE else max(2, round(len(out) / TILE))
+    edges = np.linspace(0, len(out), n_tiles + 1).astype(int).tolist()
     tiles = [slice(*pair) for pair in pairwise(edges)]
     # Tiles off the diagonal take twice as long. They come first so that no thread waits at the end.
     pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i + 1 :]]
