@@ -11,7 +11,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Users have all threads: a part of the tests runs again with the default number, in one process.
 ALL_THREADS := env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS -u MKL_NUM_THREADS
-THREADED := $(addprefix tests/test_,threads.py trig.py nystrom_cores.py refit.py choosing.py \
+THREADED := $(addprefix tests/test_,threads.py trig.py nystrom_cores.py nested.py choosing.py \
                                     embeddings.py corrections.py)
 
 # What the inner loop needs: the contracts and identities of all nouns.
