@@ -45,3 +45,11 @@ def test_every_module_of_the_map_exists():
     assert len(modules) > 25
     for module in modules:
         assert (ROOT / "src" / "krein" / module).exists() or (ROOT / module).exists(), module
+
+
+def test_every_test_file_of_the_makefile_exists():
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    lists = re.findall(r"\$\(addprefix tests/test_,(.*?)\)", text)
+    assert len(lists) == 2
+    for name in " ".join(lists).split():
+        assert (ROOT / "tests" / f"test_{name}").exists(), name
