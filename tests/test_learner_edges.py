@@ -109,7 +109,9 @@ def test_a_learner_of_one_side_says_that_it_ignores_direction(kind, features):
         clone(model).set_params(**symmetric).fit(rows, rows[:, 0] > 0)
 
 
-def test_an_automatic_learner_says_once_that_it_ignores_direction():
+@pytest.mark.parametrize("few", [2000, 10])
+def test_an_automatic_learner_says_once_that_it_ignores_direction(few, monkeypatch):
+    monkeypatch.setattr("krein.auto.plan.FEW", few)  # with more rows maps are fitted once
     rows = np.random.default_rng(0).standard_normal((60, 3))
     with pytest.warns(UserWarning, match="KreinClassifier uses transform") as seen:
         krein.KreinClassifier(ShiftGaussian(1.0, 0.4), 8).fit(rows, rows[:, 0] > 0)

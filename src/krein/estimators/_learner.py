@@ -91,7 +91,7 @@ class Learner(Estimator):
     def _adopt(self, task: Task) -> None:
         self.__dict__.pop("cv_results_", None)  # of an earlier fit
         representation = task.representation
-        if not task.is_shared:
+        if task.recipe.owner == self._name:  # an automatic learner warns once for all its trials
             representation.warn_if_two_sided(self._name)
         self._representation, self._targets = representation, task.targets
         self._columns = task.data.columns
