@@ -74,12 +74,15 @@ class FeatureMap(
             # A clone, so that the caller may change parameters of the kernel after the fit.
             kernel = clone(self._resolved_kernel())
             X = self._validate(X, reset=True)
-            self.kernel_ = kernel.resolved(X)
+            self._resolve(kernel, X)
             self._learn(X, y, as_generator(self.random_state))
             # Landmarks and their indices may belong to the caller, so the map keeps copies.
             for name in {"landmarks_", "component_indices_"} & vars(self).keys():
                 setattr(self, name, own(getattr(self, name)))
         return self
+
+    def _resolve(self, kernel: Kernel, X: Any) -> None:
+        self.kernel_ = kernel.resolved(X)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
         """Hold BLAS to one thread if the data and the map are small."""

@@ -240,9 +240,13 @@ class Nystrom(FeatureMap):
 
         return self._project(X, self._left, values)
 
+    def _resolve(self, kernel: Kernel, X: Any) -> None:
+        self.kernel_, self._known = kernel.resolved_with_values(X)
+
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.__dict__.pop("form_", None)  # left over from a fit with a symmetric kernel
-        source = Source(self.kernel_, X, self.n_jobs, y)
+        source = Source(self.kernel_, X, self.n_jobs, y, self._known)
+        del self._known
         everything = isinstance(self.landmarks, str) and self.landmarks == "all"
         if len(source) < (self.n_landmarks or self.n_components) and not everything:
             warnings.warn(

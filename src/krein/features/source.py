@@ -14,6 +14,7 @@ from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
 from ..kernels import Kernel, Precomputed
+from ..kernels.base import Known
 from ..kernels.errors import BadPairError
 from ..kernels.values import check_values, kernel_name
 from ..rows import count, take
@@ -36,10 +37,19 @@ class Source:
         Number of processes that evaluate the kernel; None means the current process.
     y : array-like, default=None
         The targets of the objects.
+    known : tuple (places, values), default=None
+        Kernel values between the objects at these places that need not be computed again.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None, y: Any = None):
-        self.kernel, self.X, self.n_jobs, self.y = kernel, X, n_jobs, y
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        n_jobs: int | None = None,
+        y: Any = None,
+        known: Known | None = None,
+    ):
+        self.kernel, self.X, self.n_jobs, self.y, self.known = kernel, X, n_jobs, y, known
         self.precomputed = isinstance(kernel, Precomputed)
         self._draws: Draws | None = None
 
@@ -69,7 +79,11 @@ class Source:
         """Stored values of a kernel of objects; None for vectors and matrices."""
         if self.precomputed or self.kernel.takes_vectors:
             return None
-        return Pairs(self._compute, self._self_values, len(self), self.is_symmetric)
+        pairs = Pairs(self._compute, self._self_values, len(self), self.is_symmetric)
+        if self.known is not None:
+            places, values = self.known
+            pairs.remember(places, places, values)
+        return pairs
 
     def take(self, rows: NDArray) -> Any:
         """Return the objects with these indices; for a precomputed kernel the indices."""

@@ -27,6 +27,8 @@ from .errors import BadPairError, NoMeasureError, UnresolvedError
 from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
+# Places of some objects, and the kernel values between them.
+Known = tuple[NDArray[np.intp], NDArray]
 
 # Number of strips of rows in which the upper triangle of a symmetric matrix is computed.
 HALVES = 8
@@ -229,7 +231,30 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         >>> Similarity(EditDistance()).resolved(["cat", "cats", "at", "dog"]).gamma
         0.4
         """
-        return self if self.is_resolved else self._resolved(self._check_data(X))
+        return self.resolved_with_values(X)[0]
+
+    def resolved_with_values(self, X: Any) -> tuple[Kernel, Known | None]:
+        """Return the resolved kernel and those of its values that were computed on the way.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or sequence of objects
+            The training data.
+
+        Returns
+        -------
+        kernel : Kernel
+            What `resolved` returns.
+        known : tuple (places, values) or None
+            The places of m objects in X, and the kernel values between them as an array of shape
+            (m, m), NaN where a value was not computed; None if no values were computed.
+        """
+        if self.is_resolved:
+            return self, None
+        return self._resolved_with_values(self._check_data(X))
+
+    def _resolved_with_values(self, X: Any) -> tuple[Kernel, Known | None]:
+        return self._resolved(X), None
 
     def _resolved(self, X: Any) -> Kernel:
         """Return a copy whose kernel parameters are resolved on the validated data X."""

@@ -37,16 +37,14 @@ def objects_at(kernel: Kernel, X: Any, places: NDArray) -> Any:
 
 
 def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floating]:
-    """Return k for all pairs of the objects at `places`, with NaN on the diagonal.
+    """Return k for all pairs of the objects at `places`.
 
-    A symmetric kernel is evaluated once per pair.
+    A symmetric kernel is evaluated once per pair, and not at all on the diagonal, which is NaN.
     """
     objects = objects_at(kernel, X, places)
     n = len(places)
     if kernel.is_pairwise or not kernel.is_symmetric:
-        values = np.array(_evaluated(kernel, objects, None, places, places), dtype=float)
-        np.fill_diagonal(values, np.nan)
-        return values
+        return np.array(_evaluated(kernel, objects, None, places, places), dtype=float)
     values = np.full((n, n), np.nan)
     for i in range(n - 1):
         row = _evaluated(kernel, objects[i : i + 1], objects[i + 1 :], places[i:], places[i + 1 :])

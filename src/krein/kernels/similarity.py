@@ -15,7 +15,7 @@ from .._blocks import row_blocks
 from .._validation import check_choice, check_finite, check_positive
 from ._exp import exp_in_place
 from .algebra import _Wrapper
-from .base import Kernel
+from .base import Kernel, Known
 from .custom import Custom
 from .errors import UnresolvedError
 from .sampling import distinct_pairs, sample_by_content
@@ -97,18 +97,25 @@ class Similarity(_Wrapper):
         return self.transform in RATED and isinstance(self.gamma, str) and self.gamma == "median"
 
     def _resolved(self, X: Any) -> Similarity:
+        return self._resolved_with_values(X)[0]
+
+    def _resolved_with_values(self, X: Any) -> tuple[Similarity, Known | None]:
         found = copy.copy(self)
         if not self.kernel.is_resolved:
             found.distance = self.kernel._resolved(X)
-        if self._waits:
-            found.gamma = self._rate(found.sampled(X)[1])
-        return found
+        if not self._waits:
+            return found, None
+        places, D = found.sampled(X)
+        found.gamma = self._rate(D)
+        values = found._of(D)
+        values[np.isnan(D)] = np.nan
+        return found, (places, values)
 
     def sampled(self, X: Any) -> tuple[NDArray[np.intp], NDArray]:
         """Return the places of up to 100 sampled objects of X, and the distances between them.
 
-        A symmetric distance is evaluated once per pair. The distances of objects to themselves are
-        not evaluated; the diagonal of the returned matrix is NaN.
+        A symmetric distance is evaluated once per pair, and not between an object and itself: the
+        diagonal of the returned matrix is NaN.
         """
         chosen = sample_by_content(self.kernel, X, SAMPLED)
         return chosen, distinct_pairs(self.kernel, X, chosen)
