@@ -1,4 +1,4 @@
-"""Detection of rows on which a Nyström map explodes: |k(x, x)| is far above all kernel values.
+"""Rows on which a Nyström map explodes: the approximate |k(x, x)| is far above all kernel values.
 
 The map divides by the singular values of k(S, Z). If a new row has a larger share of a direction
 with a small singular value than any row of the sample S, its features can be arbitrarily large.
@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 from .._core import Core
 from .._hashing import Salt
 from .._validation import outside_level
-from ..rows import take
 from .source import Source
 
 # Number of rows that `fit` holds out.
 N_HELD = 64
-# Largest ratio of an approximate |k(x, x)| to the largest kernel value: EXPLODED for training rows
-# that `fit` held out, STRANGE for new rows, which may be unusual although the map is fine.
+# Ratios of an approximate |k(x, x)| to the largest kernel value. `fit` warns if rows that it held
+# out are above EXPLODED. Features of new rows above TOLERATED are damped to EXPLODED; the best map
+# of a rank can have ratios slightly above EXPLODED. `transform` warns above STRANGE, because new
+# rows may be unusual although the map is fine.
 EXPLODED = 2.0
+TOLERATED = 2.5
 STRANGE = 10.0
 
 
@@ -58,40 +60,98 @@ def _cure(owner: Any, n_landmarks: int) -> str:
     )
 
 
-def check_new(
-    X: Any, own: NDArray[np.floating], largest: float, diagonal: Callable[[Any], NDArray] | None
-) -> float:
-    """Warn if the map explodes on new rows.
+class Guard:
+    """Keeps the features of new rows from exploding.
+
+    Let z be the features of a row x, and λ the eigenvalues of the core on the sample S. The map
+    fits ``k(x, S)`` by least squares. If ``|zᵀMz|`` is far above the largest |k| of training rows
+    and the largest known ``|k(x, ·)|``, the fit is damped: the features z_i whose eigenvalue has
+    the sign of ``zᵀMz`` are multiplied by ``|λ_i| / (|λ_i| + τ)``, as by ridge regression with the
+    penalty τ, until ``|zᵀMz|`` is twice as large as these values. This mainly shrinks features with
+    small eigenvalues, which contribute little to k(x, S) and most of the excess.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or sequence of objects
-        The new rows.
-    own : ndarray of shape (n,)
-        The approximate |k(x, x)|.
     largest : float
         The largest |k| of training rows.
-    diagonal : callable or None
-        Returns the exact k(x, x), evaluated where `own` is large; None if it is not known.
-
-    Returns
-    -------
-    float
-        `largest`, or infinity after a warning, so that the map warns once.
+    eigenvalues : ndarray of shape (p,)
+        The signed eigenvalues λ.
     """
-    far = np.flatnonzero(own > STRANGE * largest)
-    if len(far) and diagonal is not None:
-        truth = np.abs(diagonal(take(X, far)))
-        far = far[own[far] > STRANGE * np.maximum(truth, largest)]
-    if not len(far):
-        return largest
-    worst = int(far[own[far].argmax()])
-    warnings.warn(
-        f"The features of {len(far)} of {len(own)} rows explode, because these rows are unlike the "
-        f"training rows: the approximate k(x, x) of row {worst} is {own[worst]:.3g}, but values of "
-        f"the kernel are at most {largest:.3g}. Predictions for these rows are extrapolations; fit "
-        "on data that contain similar rows.",
-        UserWarning,
-        stacklevel=outside_level(),
-    )
-    return float("inf")
+
+    def __init__(self, largest: float, eigenvalues: NDArray):
+        self.largest = largest
+        self.sizes = np.abs(eigenvalues) / np.abs(eigenvalues).max()
+        self.signs = np.where(eigenvalues < 0, -1.0, 1.0)
+        self.has_warned = False
+
+    def __call__(
+        self, Z: NDArray, own: NDArray[np.floating], own_range: Callable[[NDArray], NDArray]
+    ) -> None:
+        """Damp the features of exploding rows, in place; warn the first time.
+
+        Parameters
+        ----------
+        Z : ndarray of shape (n, p)
+            The features.
+        own : ndarray of shape (n,)
+            The approximate |k(x, x)|.
+        own_range : callable
+            Returns the largest exact |k(x, ·)| that is known of the rows with the given indices.
+        """
+        far = np.flatnonzero(own > TOLERATED * self.largest)
+        if not len(far):
+            return
+        truth = np.maximum(own_range(far), self.largest)
+        exploding = own[far] > TOLERATED * truth
+        far, truth = far[exploding], truth[exploding]
+        Z[far] = self._damped(Z[far].astype(float), EXPLODED * truth)
+        self._warn(far[own[far] > STRANGE * truth], own)
+
+    def range_of(self, K: NDArray, diagonal: NDArray | None) -> NDArray[np.floating]:
+        """Return the largest of |k(x, x)| and |k(x, z)| for each row x and all landmarks z.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, m)
+            The values k(x, z).
+        diagonal : ndarray of shape (n,) or None
+            The values k(x, x). If they are not known, their lower bound by Cauchy and Schwarz is
+            used.
+        """
+        across = np.abs(K).max(axis=1)
+        least = np.square(across) / self.largest
+        return np.maximum(across, least if diagonal is None else np.abs(diagonal))
+
+    def _damped(self, Z: NDArray, bound: NDArray) -> NDArray:
+        """Return damped features with ``|zᵀMz| ≤ bound``, by bisection of log τ."""
+        unit = np.abs(Z).max(axis=1, initial=np.finfo(float).tiny)  # squares must not overflow
+        squares, bound = np.square(Z / unit[:, None]), bound / unit / unit
+        excess = np.sign(squares @ self.signs)[:, None]
+        wrong = self.signs == excess
+
+        def factors(log_tau: NDArray) -> NDArray:
+            return np.where(wrong, self.sizes / (self.sizes + np.exp(log_tau)[:, None]), 1.0)
+
+        # At the upper end the damped part of ‖z‖² is below the bound; the lower end changes little.
+        high = np.maximum(0.5 * np.log(squares.sum(axis=1) / bound), 0)
+        low = np.full(len(Z), np.log(self.sizes.min()) - 20)
+        for _ in range(40):
+            middle = (low + high) / 2
+            form = (squares * factors(middle) ** 2 * excess) @ self.signs
+            low, high = np.where(form > bound, middle, low), np.where(form > bound, high, middle)
+        return Z * factors(high)
+
+    def _warn(self, far: NDArray[np.intp], own: NDArray) -> None:
+        if not len(far) or self.has_warned:
+            return
+        self.has_warned = True
+        worst = int(far[own[far].argmax()])
+        warnings.warn(
+            f"The features of {len(far)} of {len(own)} rows would explode, because these rows are "
+            f"unlike the training rows: the approximate k(x, x) of row {worst} is "
+            f"{own[worst]:.3g}, but values of the kernel are at most {self.largest:.3g}. The "
+            "features are damped, and predictions for these rows are extrapolations; fit on data "
+            "that contain similar rows.",
+            UserWarning,
+            stacklevel=outside_level(),
+        )

@@ -76,6 +76,7 @@ class SimilarityFeatures(Nystrom):
         for name in ("kernel", "n_components", "landmarks", "n_jobs", "random_state")
     } | {"scale": ["boolean"]}
     n_landmarks = None
+    core = "similarities"
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
@@ -184,3 +185,26 @@ def _piece(kernel: Kernel, X: Any, Y: Any, start: int, wanted: NDArray[np.bool_]
         return kernel(X, Y) if wanted is None else kernel._where(X, Y, wanted)
     except BadPairError as bad:
         raise bad.among(range(start, start + count(X)), range(count(Y))) from None
+
+
+def landmark_columns(X: Any, n_objects: int, landmarks: NDArray[np.intp]) -> NDArray:
+    """Return the columns of the landmarks in a matrix of kernel values.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_objects) or (n, len(landmarks))
+        Values against all training objects or against the landmarks only.
+    n_objects : int
+        Number of training objects.
+    landmarks : ndarray of int
+        Indices of the landmarks among the training objects.
+    """
+    K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    if K.shape[1] == n_objects:
+        return K[:, landmarks]
+    if K.shape[1] == len(landmarks):
+        return K
+    raise ValueError(
+        f"X has {K.shape[1]} columns, but transform needs kernel values against all {n_objects} "
+        f"training objects or against the {len(landmarks)} landmarks (component_indices_)."
+    )
