@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import numbers
 import sys
@@ -140,6 +141,12 @@ class NestedParameters:
         """Set parameters, including nested ones: ``set_params(kernel__sigma=2.0)``."""
         check_nested(self, params)
         return super().set_params(**params)  # type: ignore[misc]  # the estimator's own
+
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn inspects the signature of the class in every clone.
+        return super()._get_param_names()  # type: ignore[misc]
 
 
 class ByValue:

@@ -20,6 +20,8 @@ from .source import Source
 
 # Number of rows that `fit` holds out.
 N_HELD = 64
+# Number of landmarks whose values show the range of the kernel if no row is held out.
+FEW = 16
 # Ratios of an approximate |k(x, x)| to the largest kernel value. `fit` warns if rows that it held
 # out are above EXPLODED. Features of new rows above TOLERATED are damped to EXPLODED; the best map
 # of a rank can have ratios slightly above EXPLODED. `transform` warns above STRANGE, because new
@@ -34,7 +36,7 @@ def check_held_out(
 ) -> float:
     """Warn if the map explodes on held-out rows; return the largest |k| of training rows."""
     held = source.draws(key).others(sample, N_HELD, Salt.HELD)
-    rows = held if len(held) else landmarks[:N_HELD]
+    rows = held if len(held) else landmarks[:FEW]
     left = source.values(rows, landmarks)
     right = left if source.is_symmetric else source.turned(rows, landmarks)
     seen = (left, right, source.diagonal(rows))

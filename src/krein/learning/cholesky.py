@@ -33,8 +33,8 @@ def _triangle(gram: Array, diagonal: Array) -> Array:
     for floor in FLOORS:
         A = gram.copy()
         seen = floor * len(A) * np.trace(A)
-        A[np.diag_indices_from(A)] += np.maximum(diagonal, seen)
-        R, failed = dpotrf(A, overwrite_a=1, clean=0)
+        A.flat[:: len(A) + 1] += np.maximum(diagonal, seen)
+        R, failed = dpotrf(A.T, overwrite_a=1, clean=0)  # A is symmetric, and Aᵀ is not copied
         if not failed:
             return R
     raise LinAlgError("The Gram matrix is not positive semi-definite.")
