@@ -75,6 +75,7 @@ _MODULES = (
     "learning",
     "measures",
     "proximity",
+    "published",
     "samplers",
     "streaming",
     "testing",

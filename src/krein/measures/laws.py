@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaincc, ndtr
 
 from .._validation import ByValue
-from ..samplers import normal_log_density
+from ..samplers import Sampler, normal_log_density
 from .special import matern_profile, sphere_wave
 
 N_TABLE = 4096
@@ -37,6 +37,8 @@ class Law(ByValue, ABC):
         law. None if there is no such Gaussian.
     no_surrogate : str
         Why there is no such Gaussian.
+    acceptance : float
+        Mean share of accepted proposals; 1 if the law is drawn without rejection.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Law(ByValue, ABC):
 
     surrogate_scale: float | None = None
     no_surrogate = "it has no density"
+    acceptance = 1.0
 
     def __init__(self, dim: int):
         self.dim = dim
@@ -59,6 +62,10 @@ class Law(ByValue, ABC):
     @abstractmethod
     def transport(self, points: NDArray) -> NDArray[np.floating]:
         """Map canonical points of shape (n, canonical_dim) to points of the law, (n, dim)."""
+
+    def draw(self, sampler: Sampler, n: int, rng: np.random.Generator) -> NDArray[np.floating]:
+        """Draw n points of the law, shape (n, dim), from canonical points of the sampler."""
+        return self.transport(sampler.points(n, self.canonical_dim, rng))
 
     @abstractmethod
     def characteristic(self, differences: NDArray) -> NDArray:
