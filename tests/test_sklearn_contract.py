@@ -96,6 +96,7 @@ VARIANTS = [
     gegenbauer(Polynomial(degree=3), weights="calibrated", sampler="qmc"),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
+    Nystrom(Gaussian(5.0), "auto", random_state=0),
     DoubleCentering("euclidean"),
     DissimilarityToSimilarity("exp"),
     SpectrumCorrector("shift"),
