@@ -26,7 +26,7 @@ ORDER = (
     ("samplers",),
     ("measures",),
     ("published.extension", "published.cores"),
-    ("kernels", "learning"),
+    ("bounds", "kernels", "learning"),
     ("published.masses",),
     ("features", "proximity"),
     ("published.concatenated",),

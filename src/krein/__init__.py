@@ -68,6 +68,7 @@ _HOMES = {
 }
 _MODULES = (
     "auto",
+    "bounds",
     "estimators",
     "features",
     "forms",

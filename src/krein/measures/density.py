@@ -198,6 +198,11 @@ class Accepted(Law):
         chances = self._chances(frequencies)
         return node_waves(frequencies, chances / chances.sum(), differences)
 
+    def mean_square(self) -> float:
+        frequencies = self.law.transport(nodes(self.canonical_dim))
+        squares = np.square(frequencies).sum(axis=1)
+        return float(np.average(squares, weights=self._chances(frequencies)))
+
 
 @functools.lru_cache(maxsize=8)
 def nodes(dim: int) -> NDArray[np.floating]:
