@@ -1,10 +1,10 @@
-"""The bounds on the number of frequencies: constants, cases that are vacuous, and that they bound."""
+"""The bounds on the number of frequencies: constants, vacuous cases, and that they bound."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from feature_data import CLOSED, DIMS
+from feature_data import CLOSED
 
 from krein.bounds import Bound, beta, complex_frequencies, signed_frequencies
 from krein.kernels import (
@@ -43,14 +43,14 @@ def test_the_asymmetric_bound_is_the_propositions():
     kernel, d, diameter, epsilon, delta = CoshGaussian(1.0, 0.4), 3, 1.5, 0.3, 0.1
     parts = kernel.measure(d).jordan().parts
     xi = np.array([parts[0].mass, -parts[1].mass, parts[2].mass.imag / 2]).real
-    points = np.random.default_rng(0).standard_normal((400_000, d))
+    points = np.random.default_rng(0).standard_normal((100_000, d))
     squares = [np.square(part.law.transport(points)).sum(axis=1).mean() for part in parts]
     mass = xi @ [1, 1, 2]
     alpha = np.sqrt((xi**2 @ [1, 1, 2]) * (np.array(squares) @ [1, 1, 2]))
     bracket = np.log(beta(d) / delta) + 2 * d / (d + 2) * np.log(alpha * diameter / epsilon)
     bound = complex_frequencies(kernel.measure(d), diameter, epsilon, delta)
     expected = 4 * (d + 2) * (mass / epsilon) ** 2 * bracket
-    assert bound.n_frequencies == pytest.approx(expected, rel=2e-3)
+    assert bound.n_frequencies == pytest.approx(expected, rel=5e-3)
     assert bound.n_parts == 3
     assert bound.total == 3 * bound.n_frequencies
     assert bound.n_components == 6 * bound.n_frequencies
@@ -87,9 +87,8 @@ def test_null_parts_do_not_count():
 
 # --- mean squares --------------------------------------------------------------------------------
 
-LAWS = [
-    part.law for kernel in CLOSED for dim in DIMS for part in kernel.measure(dim).jordan().parts
-]
+MEASURES = [kernel.measure(dim).jordan() for kernel in CLOSED for dim in (1, 5)]
+LAWS = [part.law for measure in MEASURES for part in measure.parts]
 LAWS += [TabulatedRadial(3, np.linspace(0, 4, 400), np.linspace(0, 4, 400) ** 2)]
 LAWS += [part.law for part in (Gaussian() * Gaussian(2.0)).measure(3).parts]
 RATIO = DensityRatio(lambda w: np.exp(1j * np.sin(w[:, 0])), 1.0)
@@ -101,7 +100,7 @@ def test_mean_squares_of_the_laws(law):
     from krein.samplers import IID
 
     exact = law.mean_square()
-    squares = np.square(law.draw(IID(), 40_000, np.random.default_rng(0))).sum(axis=1)
+    squares = np.square(law.draw(IID(), 20_000, np.random.default_rng(0))).sum(axis=1)
     if np.isinf(exact):
         # The mean of a law without a mean square is ruled by its largest term.
         assert squares.max() > 0.01 * squares.sum()
@@ -152,7 +151,7 @@ def failures(measure, bound, diameter, n_frequencies, n_draws=100):
         (complex_frequencies, SinhGaussian(0.5, 1.0)),
         (complex_frequencies, CoshGaussian(0.5, 1.5)),
     ],
-    ids=repr,
+    ids=lambda thing: getattr(thing, "__name__", repr(thing)),
 )
 def test_the_bounds_hold(find, kernel, delta):
     measure, diameter = kernel.measure(1), 2.0
