@@ -23,6 +23,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import krein
 import krein.features
+import krein.published
 from krein import (
     CorrectedSVC,
     DissimilarityToSimilarity,
@@ -49,12 +50,15 @@ from krein.kernels import (
     Polynomial,
     ShiftGaussian,
     Sigmoid,
+    SphericalPolynomial,
 )
 from krein.measures import Measure, Normal, Part
+from krein.published import ConcatenatedFourier
 
 
 def _public_estimators() -> list[type]:
-    found = {getattr(module, name) for module in (krein, krein.features) for name in module.__all__}
+    modules = (krein, krein.features, krein.published)
+    found = {getattr(module, name) for module in modules for name in module.__all__}
     return sorted(
         (
             thing
@@ -87,9 +91,12 @@ VARIANTS = [
     fourier(DeltaGaussian()),
     fourier(ShiftGaussian(), weights="calibrated"),
     fourier(DeltaGaussian(), sampler="leverage"),
+    fourier(ShiftGaussian(), decomposition="jordan", masses="subset"),
+    ConcatenatedFourier(ShiftGaussian(), n_components=16, random_state=0),
     gegenbauer(Polynomial(degree=3), weights="calibrated", sampler="qmc"),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
+    Nystrom(Gaussian(5.0), "auto", random_state=0),
     DoubleCentering("euclidean"),
     DissimilarityToSimilarity("exp"),
     SpectrumCorrector("shift"),
@@ -109,6 +116,7 @@ MORE = [
     fourier(ShiftGaussian()),
     fourier(weights="calibrated"),
     fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),
+    fourier(SphericalPolynomial(), extension="zero", jacobian=False),
     fourier(DeltaGaussian(), sampler="iid"),
     fourier(DeltaGaussian(), sampler="qmc"),
     fourier(DeltaGaussian(), sampler="importance"),

@@ -68,6 +68,7 @@ _HOMES = {
 }
 _MODULES = (
     "auto",
+    "bounds",
     "estimators",
     "features",
     "forms",
@@ -75,6 +76,7 @@ _MODULES = (
     "learning",
     "measures",
     "proximity",
+    "published",
     "samplers",
     "streaming",
     "testing",

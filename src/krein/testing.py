@@ -24,7 +24,7 @@ from .kernels import Kernel
 from .learning import LeastSquares
 from .measures import Law, Measure
 from .rows import concatenated, count
-from .samplers import PointSampler
+from .samplers import IID, PointSampler
 from .streaming import Container, checked, fold
 
 
@@ -98,7 +98,7 @@ def check_law(law: Law, rng: np.random.Generator, n: int = 40_000) -> None:
     n : int, default=40000
         Number of points.
     """
-    points = law.transport(rng.standard_normal((n, law.canonical_dim)))
+    points = law.draw(IID(), n, rng)
     assert points.shape == (n, law.dim)
     # At differences of this size the waves are neither constant nor pure noise.
     scale = np.median(np.linalg.norm(points, axis=1)) / np.sqrt(law.dim)

@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 
-from .._validation import check_unit_rows
+from .._hashing import Draws, Salt, as_key, hash_rows
+from .._validation import UNIT_TOLERANCE, check_unit_rows
 from ..forms import Signature, fourier_form
 from ..kernels import FromMeasure, Gaussian, Kernel
 from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
+from ..published.masses import part_masses, subset_weights
+from ..rows import take
 from ..samplers import SAMPLERS, Sampler
 from ._trig import fourier_features
 from .base import RandomMap, sample_rows
@@ -47,7 +50,15 @@ class RandomFourier(RandomMap):
         "rejection" or a sampler of `krein.samplers`.
     decomposition : {"polar", "jordan"}, default="polar"
         "polar" draws from |μ| and puts the phase into the weight. "jordan" splits μ by sign, as in
-        the papers; its mass and hence its variance are larger.
+        the papers; its mass and hence its variance are larger. A part without mass is skipped, and
+        its share of the frequencies goes to the other parts.
+    masses : {"exact", "subset"}, default="exact"
+        Masses of the Jordan parts. "exact" takes the masses of the measure. "subset" fits the
+        masses to the kernel on `n_mass_rows` rows, as in Algorithm 2 of the asymmetric paper (eq.
+        12, corrected). "subset" needs ``decomposition="jordan"``.
+    n_mass_rows : int, default=10
+        Number of rows N_s on which ``masses="subset"`` fits the masses. The rows are drawn by their
+        content.
     allocation : {"neyman", "equal"}, default="neyman"
         How the parts of the measure share the frequencies: by their variance on the data, or
         equally as in the papers.
@@ -61,6 +72,15 @@ class RandomFourier(RandomMap):
     diameter : "auto" or float, default="auto"
         Diameter of the data. It matters only for kernels whose measure depends on the range of the
         data. "auto" estimates it.
+    extension : {"domain", "zero"}, default="domain"
+        How a radial kernel without a closed-form measure is extended beyond the diameter of the
+        data. "domain" takes the extension of least mass. "zero" extends by zero, as in the
+        signed-measure paper; if all rows have norm 1, the diameter is then 2, that of the sphere.
+        The attribute `kernel_` is the same for both. Kernels with a closed form need no extension.
+    jacobian : bool, default=True
+        False omits the factor r^(d−1) of the radial density, as printed in the signed-measure
+        paper: the features then converge to another kernel than `kernel_`. False needs
+        ``extension="zero"``.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws.
 
@@ -78,6 +98,12 @@ class RandomFourier(RandomMap):
         The measure from which the frequencies were drawn.
     total_mass_ : float
         Total mass of the measure. The variance of the features grows with its square.
+    masses_ : ndarray of shape (3,)
+        The masses of μ_R⁺, μ_R⁻ and μ_I⁺ that the weights carry: sums of the positive real parts,
+        of the negative real parts and of the imaginary parts (halved).
+    acceptance_rates_ : ndarray of shape (n_parts,)
+        Share of accepted proposals of each part of the measure. It is 1 unless the parts of a
+        `krein.measures.DensityRatio` are drawn with ``decomposition="jordan"``.
     n_features_in_ : int
         Number of columns of the training data.
 
@@ -88,10 +114,13 @@ class RandomFourier(RandomMap):
     References
     ----------
     F. Liu, X. Huang, Y. Chen, J. Suykens. Fast Learning in Reproducing Kernel Kreĭn Spaces via
-    Signed Measures. AISTATS 2021. Eq. 3.1 and 3.2, corrected.
+    Signed Measures. AISTATS 2021. Eq. 3.1 and 3.2, corrected. The printed method:
+    ``RandomFourier(kernel, extension="zero", jacobian=False, sampler="rejection",
+    allocation="equal")``.
 
     M. He, F. He, F. Liu, X. Huang. Random Fourier Features for Asymmetric Kernels. 2022.
-    Eq. 7 and 8.
+    Eq. 7 and 8. The printed method: ``RandomFourier(kernel, decomposition="jordan",
+    masses="subset", sampler="iid", allocation="equal")``.
 
     Examples
     --------
@@ -113,10 +142,14 @@ class RandomFourier(RandomMap):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "sampler": [StrOptions(set(SAMPLERS)), Sampler],
         "decomposition": [StrOptions({"polar", "jordan"})],
+        "masses": [StrOptions({"exact", "subset"})],
+        "n_mass_rows": [Interval(Integral, 1, None, closed="left")],
         "allocation": [StrOptions({"neyman", "equal"})],
         "weights": [StrOptions({"measure", "calibrated"})],
         "measure": [Measure, None],
         "diameter": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "extension": [StrOptions({"domain", "zero"})],
+        "jacobian": ["boolean"],
         "random_state": ["random_state", np.random.Generator],
     }
 
@@ -129,20 +162,28 @@ class RandomFourier(RandomMap):
         *,
         sampler: str | Sampler = "orthogonal",
         decomposition: str = "polar",
+        masses: str = "exact",
+        n_mass_rows: int = 10,
         allocation: str = "neyman",
         weights: str = "measure",
         measure: Measure | None = None,
         diameter: float | str = "auto",
+        extension: str = "domain",
+        jacobian: bool = True,
         random_state: Any = None,
     ):
         self.kernel = kernel
         self.n_components = n_components
         self.sampler = sampler
         self.decomposition = decomposition
+        self.masses = masses
+        self.n_mass_rows = n_mass_rows
         self.allocation = allocation
         self.weights = weights
         self.measure = measure
         self.diameter = diameter
+        self.extension = extension
+        self.jacobian = jacobian
         self.random_state = random_state
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
@@ -151,11 +192,25 @@ class RandomFourier(RandomMap):
                 f"n_components must be even, because each frequency has a cosine and a sine, got "
                 f"{self.n_components}: use {self.n_components + 1}."
             )
+        self._check_printed()
         self._check_sphere(X)
         self.measure_ = self._measure(self.kernel_, X)
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
         self._check_mass(X, rng)
+
+    def _check_printed(self) -> None:
+        """Raise if an argument of a printed method stands without the method that it belongs to."""
+        if self.masses == "subset" and self.decomposition == "polar":
+            raise ValueError(
+                "masses='subset' fits the masses of the Jordan parts, but decomposition='polar' "
+                "has no such parts: use decomposition='jordan', or masses='exact'."
+            )
+        if not self.jacobian and self.extension == "domain":
+            raise ValueError(
+                "jacobian=False belongs to the extension by zero, but extension='domain': use "
+                "extension='zero', or jacobian=True."
+            )
 
     def _check_mass(self, X: Any, rng: np.random.Generator) -> None:
         """Warn if the mass is so large that the features are mostly noise."""
@@ -192,17 +247,22 @@ class RandomFourier(RandomMap):
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         """Return the measure of the kernel; store the range of the data if it matters."""
         self._range = None
-        n_atoms = max(self.n_components // 2, 1)
+        options: dict[str, Any] = {"extension": self.extension, "jacobian": self.jacobian}
+        options["n_atoms"] = max(self.n_components // 2, 1)
         if kernel.traits.has_closed_form:
             return kernel.measure(X.shape[1])
         if not isinstance(self.diameter, str):
-            return kernel.measure(X.shape[1], float(self.diameter), n_atoms=n_atoms)
+            return kernel.measure(X.shape[1], float(self.diameter), **options)
+        if self.extension == "zero" and np.all(np.abs(row_norms(X) - 1) < UNIT_TOLERANCE):
+            return kernel.measure(X.shape[1], 2.0, **options)
         extent = measure_extent(X)
         check_products(kernel, extent)
         # If all rows are equal, any positive diameter will do.
         diameter = extent.diameter or 1.0
         diameter = min(diameter, 2.0) if kernel.traits.unit_rows else diameter
-        measure = kernel.measure(X.shape[1], diameter, n_atoms=n_atoms)
+        measure = kernel.measure(X.shape[1], diameter, **options)
+        if self.extension == "zero":
+            return measure
         axis = np.eye(1, X.shape[1])
 
         def exact(z: NDArray) -> NDArray:
@@ -221,25 +281,32 @@ class RandomFourier(RandomMap):
         if self.n_components == 1:
             self._set_constant(float(self.kernel_(rows).mean()), X.shape[1])
             return
-        atoms = self.measure_.atoms(
-            self.n_components // 2,
-            self.sampler,
-            rng,
-            decomposition=self.decomposition,
-            allocation=self.allocation,
-            X=rows,
-        )
+        source = self.measure_.jordan() if self.decomposition == "jordan" else self.measure_
+        n_atoms = self.n_components // 2
+        atoms = source.atoms(n_atoms, self.sampler, rng, allocation=self.allocation, X=rows)
+        self.acceptance_rates_ = np.array([part.law.acceptance for part in source.parts])
         weights = atoms.weights
+        if self.masses == "subset":
+            few = self._mass_rows(X, rng)
+            at_zero = float(self.kernel_.diag(few[:1])[0])
+            weights = subset_weights(atoms, few, self.kernel_(few), at_zero)
         if self.weights == "calibrated":
             K = self.kernel_(rows)
             weights = calibrate_fourier(atoms.frequencies, weights, rows, K)
         self.frequencies_, self.weights_ = atoms.frequencies, weights
+        self.masses_ = part_masses(weights)
         self.form_ = fourier_form(weights)
         self._amplitudes = np.sqrt(np.abs(weights))
+
+    def _mass_rows(self, X: Any, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return the rows on which masses are fitted, drawn by their content."""
+        drawn = Draws(hash_rows(X), as_key(rng)).first(self.n_mass_rows, Salt.SAMPLE)
+        return sample_rows(take(X, drawn), self.n_mass_rows, rng)
 
     def _set_constant(self, value: float, dim: int) -> None:
         """Set one constant column: frequency zero with the mean kernel value as weight."""
         self.frequencies_, self.weights_ = np.zeros((1, dim)), np.array([value])
+        self.masses_, self.acceptance_rates_ = part_masses(self.weights_), np.ones(1)
         self.form_ = Signature([-1.0 if value < 0 else 1.0])
         self._amplitudes = np.sqrt(np.abs(self.weights_))
 

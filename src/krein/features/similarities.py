@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils._param_validation import Interval
 
 from .._core import Core
 from ..kernels import Kernel
@@ -73,8 +75,8 @@ class SimilarityFeatures(Nystrom):
 
     _parameter_constraints = {
         name: Nystrom._parameter_constraints[name]
-        for name in ("kernel", "n_components", "landmarks", "n_jobs", "random_state")
-    } | {"scale": ["boolean"]}
+        for name in ("kernel", "landmarks", "n_jobs", "random_state")
+    } | {"n_components": [Interval(Integral, 1, None, closed="left")], "scale": ["boolean"]}
     n_landmarks = None
     core = "similarities"
 

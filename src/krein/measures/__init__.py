@@ -1,16 +1,19 @@
 """Spectra of kernels: finite complex measures on R^d and signed measures on the sphere."""
 
 from ..atoms import Atoms, ZonalAtoms
+from .density import DensityRatio
 from .errors import InfiniteMassError
 from .laws import Convolution, Law, Normal, ProductCauchy, Sphere, Student, TiltedNormal
-from .measure import Measure, Part, TrigonometricRatio
+from .measure import Measure, Part
 from .radial import domain_measure
+from .ratios import TrigonometricRatio
 from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
 from .tabulated import ExponentialMixture, TabulatedRadial
 
 __all__ = [
     "Atoms",
     "Convolution",
+    "DensityRatio",
     "ExponentialMixture",
     "GegenbauerMeasure",
     "InfiniteMassError",

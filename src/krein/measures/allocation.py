@@ -69,7 +69,7 @@ def scores(
         block = max(min(dim, 8), min(dim, MAX_PILOT_BLOCK, MAX_PILOT_SIZE // dim))
         means = []
         for _ in range(N_PILOT_BLOCKS):
-            frequencies = part.law.transport(sampler.points(block, dim, rng))
+            frequencies = part.law.draw(sampler, block, rng)
             # In units of the mass, because squares of the weights may overflow.
             weights = part.weight(frequencies)[:, None] / unit
             waves = np.exp(1j * (frequencies @ differences.T)) * weights

@@ -68,7 +68,7 @@ def _check_needs(sampler: Any, law: Law) -> None:
 def _frequencies(law: Any, sampler: Any, n: int, rng: np.random.Generator) -> NDArray[np.floating]:
     """Draw n frequencies of one law."""
     if sampler.needs == "points":
-        return law.transport(sampler.points(n, law.canonical_dim, rng))
+        return law.draw(sampler, n, rng)
     radii = sampler.radii(law.radial_density, n, rng)
     directions = rng.standard_normal((n, law.dim))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaincc, ndtr
 
 from .._validation import ByValue
-from ..samplers import normal_log_density
+from ..samplers import Sampler, normal_log_density
 from .special import matern_profile, sphere_wave
 
 N_TABLE = 4096
@@ -37,6 +37,8 @@ class Law(ByValue, ABC):
         law. None if there is no such Gaussian.
     no_surrogate : str
         Why there is no such Gaussian.
+    acceptance : float
+        Mean share of accepted proposals; 1 if the law is drawn without rejection.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Law(ByValue, ABC):
 
     surrogate_scale: float | None = None
     no_surrogate = "it has no density"
+    acceptance = 1.0
 
     def __init__(self, dim: int):
         self.dim = dim
@@ -60,6 +63,10 @@ class Law(ByValue, ABC):
     def transport(self, points: NDArray) -> NDArray[np.floating]:
         """Map canonical points of shape (n, canonical_dim) to points of the law, (n, dim)."""
 
+    def draw(self, sampler: Sampler, n: int, rng: np.random.Generator) -> NDArray[np.floating]:
+        """Draw n points of the law, shape (n, dim), from canonical points of the sampler."""
+        return self.transport(sampler.points(n, self.canonical_dim, rng))
+
     @abstractmethod
     def characteristic(self, differences: NDArray) -> NDArray:
         """Return ``E exp(i ω·Δ)`` at differences Δ of shape (..., dim)."""
@@ -67,6 +74,11 @@ class Law(ByValue, ABC):
     def log_density(self, frequencies: NDArray) -> NDArray[np.floating]:
         """Return the log density at the rows of `frequencies`, if `surrogate_scale` is given."""
         raise TypeError(f"{type(self).__name__} has no density to evaluate.")
+
+    def mean_square(self) -> float:
+        """Return ``E‖ω‖²``, infinite for heavy tails; a law of the user has an estimate."""
+        points = np.random.default_rng(0).standard_normal((N_TABLE, self.canonical_dim))
+        return float(np.square(self.transport(points)).sum(axis=1).mean())
 
 
 class Normal(Law):
@@ -99,6 +111,9 @@ class Normal(Law):
 
     def log_density(self, frequencies: NDArray) -> NDArray[np.floating]:
         return normal_log_density(frequencies, self.scale)
+
+    def mean_square(self) -> float:
+        return self.dim * self.scale**2
 
     def tilted(self, direction: NDArray, tilt: Callable) -> TiltedNormal:
         """Return this law reweighted by the function `tilt` of ``s = direction·ω``."""
@@ -167,6 +182,9 @@ class Sphere(RadialLaw):
     def characteristic(self, differences: NDArray) -> NDArray:
         return sphere_wave(self.dim, self._radius * np.linalg.norm(differences, axis=-1))
 
+    def mean_square(self) -> float:
+        return self._radius**2
+
 
 class Student(RadialLaw):
     """The multivariate Student-t law: the spectrum of a Matérn kernel.
@@ -203,6 +221,10 @@ class Student(RadialLaw):
     def characteristic(self, differences: NDArray) -> NDArray:
         return matern_profile(np.linalg.norm(differences, axis=-1) * self.scale, self.dof / 2)
 
+    def mean_square(self) -> float:
+        tail = self.dof - 2
+        return self.dim * self.scale**2 * self.dof / tail if tail > 0 else np.inf
+
 
 class ProductCauchy(Law):
     """Independent Cauchy coordinates: the spectrum of the ℓ1 Laplacian kernel.
@@ -234,6 +256,9 @@ class ProductCauchy(Law):
 
     def characteristic(self, differences: NDArray) -> NDArray:
         return np.exp(-self.scale * np.abs(differences).sum(axis=-1))
+
+    def mean_square(self) -> float:
+        return np.inf
 
 
 class TiltedNormal(Law):
@@ -297,6 +322,10 @@ class TiltedNormal(Law):
             log_tilt = np.log(self.tilt(frequencies @ self.direction))
         return normal_log_density(frequencies, self.scale) + log_tilt - np.log(self._mass)
 
+    def mean_square(self) -> float:
+        middles = (self._grid[1:] + self._grid[:-1]) / 2
+        return self.scale**2 * (self.dim - 1 + float(np.diff(self._cdf) @ middles**2))
+
 
 class Convolution(Law):
     """The law of a sum of two independent frequencies: the spectrum of a product of kernels.
@@ -329,3 +358,7 @@ class Convolution(Law):
 
     def characteristic(self, differences: NDArray) -> NDArray:
         return self.left.characteristic(differences) * self.right.characteristic(differences)
+
+    def mean_square(self) -> float:
+        # Laws of symmetric kernels are symmetric, so the mean of the mixed term is zero.
+        return self.left.mean_square() + self.right.mean_square()

@@ -7,7 +7,7 @@ density ratio along one direction. One class serves positive, signed and complex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from numbers import Integral
 
@@ -20,60 +20,8 @@ from ..published.jordan import jordan_parts
 from ..samplers import Sampler, as_sampler
 from .drawing import draw
 from .errors import InfiniteMassError
-from .laws import Convolution, Law, Normal, Sphere
-
-
-@dataclass(frozen=True, eq=False)
-class TrigonometricRatio(ByValue):
-    """A trigonometric density ratio along one direction: ``h(ω) = Σ_k c_k exp(i k v·ω)``.
-
-    The ratio turns the characteristic function φ of a law into ``Σ_k c_k φ(Δ + k v)``. One term is
-    a shift; three terms give the sinh-Gaussian.
-
-    Parameters
-    ----------
-    direction : ndarray of shape (dim,)
-        The vector v.
-    terms : tuple of (int, complex)
-        The pairs (k, c_k).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from krein.measures.measure import TrigonometricRatio
-    >>> ratio = TrigonometricRatio(np.array([1.0, 0.0]), ((0, 1.0),))
-    >>> ratio.is_real
-    True
-    """
-
-    direction: NDArray
-    terms: tuple[tuple[int, complex], ...]
-
-    def profile(self, s: NDArray) -> NDArray:
-        """Return h as a 2π-periodic function of s = v·ω."""
-        return sum((c * np.exp(1j * k * s) for k, c in self.terms), np.zeros_like(s, complex))
-
-    def __call__(self, frequencies: NDArray) -> NDArray:
-        return self.profile(frequencies @ self.direction)
-
-    def conj(self) -> TrigonometricRatio:
-        return replace(self, terms=tuple((-k, np.conj(c)) for k, c in self.terms))
-
-    def plus(self, other: TrigonometricRatio) -> TrigonometricRatio:
-        """Return the sum of two ratios along the same direction."""
-        total: dict[int, complex] = dict(self.terms)
-        for k, c in other.terms:
-            total[k] = total.get(k, 0) + c
-        return replace(self, terms=tuple((k, c) for k, c in total.items() if c != 0))
-
-    def scaled(self, factor: complex) -> TrigonometricRatio:
-        return replace(self, terms=tuple((k, c * factor) for k, c in self.terms))
-
-    @property
-    def is_real(self) -> bool:
-        """True if h(ω) is real for every ω, that is ``c_(−k) = c̄_k``."""
-        terms = dict(self.terms)
-        return all(terms.get(-k, 0) == np.conj(c) for k, c in terms.items())
+from .laws import Convolution, Law, Sphere
+from .ratios import Ratio
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +34,7 @@ class Part(ByValue):
         The probability law P.
     mass : complex, default=1
         The mass a.
-    ratio : TrigonometricRatio, default=None
+    ratio : TrigonometricRatio or DensityRatio, default=None
         The density ratio h; None is 1.
 
     Examples
@@ -98,7 +46,7 @@ class Part(ByValue):
 
     law: Law
     mass: complex = 1.0
-    ratio: TrigonometricRatio | None = None
+    ratio: Ratio | None = None
 
     def weight(self, frequencies: NDArray) -> NDArray:
         """Return ``a h(ω)`` at the rows of `frequencies`; a real array if `is_real`."""
@@ -114,26 +62,13 @@ class Part(ByValue):
     @property
     def total_mass(self) -> float:
         """Mass ``|a| E|h|``, by one-dimensional quadrature if |h| is not constant."""
-        if self.ratio is None:
-            return abs(self.mass)
-        if len(self.ratio.terms) == 1:
-            return abs(self.mass * self.ratio.terms[0][1])
-        profile = self.ratio.profile
-        return abs(self.mass) * self.mean(lambda s: np.abs(profile(s)))
-
-    def mean(self, g: Callable[[NDArray], NDArray]) -> float:
-        """Return ``E g(v·ω)`` for a 2π-periodic function g."""
-        if not isinstance(self.law, Normal) or self.ratio is None:
-            raise TypeError("A mean along a direction exists in closed form for a normal law only.")
-        return periodic_mean(g, float(np.linalg.norm(self.ratio.direction)) * self.law.scale)
+        return abs(self.mass) * (1.0 if self.ratio is None else self.ratio.mass(self.law))
 
     def kernel(self, differences: NDArray) -> NDArray:
         """Return ``E a h(ω) exp(i ω·Δ)``; its real part is what the part adds to k(Δ)."""
         if self.ratio is None:
             return self.mass * self.law.characteristic(differences)
-        v = self.ratio.direction
-        shifted = [c * self.law.characteristic(differences + k * v) for k, c in self.ratio.terms]
-        return self.mass * np.sum(shifted, axis=0)
+        return self.mass * self.ratio.kernel(self.law, differences)
 
     def scaled(self, factor: complex) -> Part:
         return replace(self, mass=self.mass * factor)
@@ -147,9 +82,8 @@ class Part(ByValue):
         if self.ratio is None:
             half = (self.mass + sign * np.conj(self.mass)) / 2
             return replace(self, mass=half.real if sign > 0 else half) if half else None
-        mine = self.ratio.scaled(self.mass / 2)
-        ratio = mine.plus(mine.conj().scaled(sign))
-        return Part(self.law, 1.0, ratio) if ratio.terms else None
+        ratio = self.ratio.scaled(self.mass).half(sign)
+        return None if ratio is None else Part(self.law, 1.0, ratio)
 
     def convolve(self, other: Part) -> Part:
         """Return the part of the product of two symmetric kernels."""
@@ -272,8 +206,16 @@ class Measure(ByValue):
 
     def jordan(self) -> Measure:
         """Return the decomposition by sign of the papers, which has more mass."""
+        self._check_mass()
         parts = [piece for part in self.parts for piece in jordan_parts(part)]
         return Measure(parts, self.diameter, self.bias)
+
+    def _check_mass(self) -> None:
+        if not np.isfinite(self.total_mass):
+            raise InfiniteMassError(
+                f"The measure has the mass {self.total_mass}, so no features can be drawn from it: "
+                "use a narrower kernel or krein.Nystrom."
+            )
 
     def kernel(self, differences: NDArray) -> NDArray[np.floating]:
         """Return ``k(Δ) = Re ∫ exp(i ω·Δ) μ(dω)`` at differences Δ of shape (..., dim)."""
@@ -313,43 +255,9 @@ class Measure(ByValue):
         """
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
-        if not np.isfinite(self.total_mass):
-            raise InfiniteMassError(
-                f"The measure has the mass {self.total_mass}, so no features can be drawn from it: "
-                "use a narrower kernel or krein.Nystrom."
-            )
+        self._check_mass()
         check_choice(self, "decomposition", decomposition, ("polar", "jordan"))
         check_choice(self, "allocation", allocation, ("neyman", "equal"))
         source = self.jordan() if decomposition == "jordan" else self
         generator = np.random.default_rng(rng)
         return draw(source.parts, as_sampler(sampler), int(n), generator, X, allocation)
-
-
-def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
-    """Return ``E g(s)`` for s ~ N(0, τ²) and a 2π-periodic g with kinks at multiples of π/2.
-
-    Gauss-Legendre quadrature between the kinks reaches machine precision. For τ > 40 the phase is
-    uniform. Gauss-Hermite quadrature would reach only 7e-3 at d = 1, because of the kinks of the
-    Jordan parts.
-    """
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    cell = np.pi / 2
-    # Panels halve towards the kinks, because |1 − iA sin s| varies there on the scale 1/A.
-    halves = cell * 0.5 ** np.arange(1, 16)
-    panels = np.unique(np.concatenate([[0.0], halves, cell - halves]))
-    if tau > 40:
-        edges = np.append((np.arange(4)[:, None] * cell + panels).ravel(), 4 * cell)
-    else:
-        reach = 9.5 * tau
-        n_cells = int(np.ceil(reach / cell))
-        edges = (np.arange(-n_cells, n_cells)[:, None] * cell + panels).ravel()
-        # With a small τ all the mass lies inside one cell, which needs panels of its own.
-        edges = np.unique(np.concatenate([edges, np.linspace(-reach, reach, 41)]))
-        edges = edges[np.abs(edges) <= reach]
-    left, width = edges[:-1], np.diff(edges)
-    s = left[:, None] + width[:, None] * (nodes + 1) / 2
-    density = 1 / (4 * cell) if tau > 40 else np.exp(-((s / tau) ** 2) / 2) / tau / _ROOT_2PI
-    return float(np.sum(g(s) * density * weights * width[:, None] / 2))
-
-
-_ROOT_2PI = np.sqrt(2 * np.pi)

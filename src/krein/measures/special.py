@@ -1,4 +1,4 @@
-"""Special functions: the mean wave of a sphere and the profile of the Matérn kernel."""
+"""Special functions: mean waves of a sphere, the Matérn profile, means of periodic functions."""
 
 from __future__ import annotations
 
@@ -88,3 +88,33 @@ def _matern_debye(x: NDArray, nu: float) -> NDArray[np.floating]:
 
     exponent = nu * (np.log1p(excess / 2) - excess)
     return np.exp(exponent) / np.sqrt(r) * series(1 / r) / series(1.0)
+
+
+def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
+    """Return ``E g(s)`` for s ~ N(0, τ²) and a 2π-periodic g with kinks at multiples of π/2.
+
+    Gauss-Legendre quadrature between the kinks reaches machine precision. For τ > 40 the phase is
+    uniform. Gauss-Hermite quadrature would reach only 7e-3 at d = 1, because of the kinks of the
+    Jordan parts.
+    """
+    points, weights = np.polynomial.legendre.leggauss(24)
+    cell = np.pi / 2
+    # Panels halve towards the kinks, because |1 − iA sin s| varies there on the scale 1/A.
+    halves = cell * 0.5 ** np.arange(1, 16)
+    panels = np.unique(np.concatenate([[0.0], halves, cell - halves]))
+    if tau > 40:
+        edges = np.append((np.arange(4)[:, None] * cell + panels).ravel(), 4 * cell)
+    else:
+        reach = 9.5 * tau
+        n_cells = int(np.ceil(reach / cell))
+        edges = (np.arange(-n_cells, n_cells)[:, None] * cell + panels).ravel()
+        # With a small τ all the mass lies inside one cell, which needs panels of its own.
+        edges = np.unique(np.concatenate([edges, np.linspace(-reach, reach, 41)]))
+        edges = edges[np.abs(edges) <= reach]
+    left, width = edges[:-1], np.diff(edges)
+    s = left[:, None] + width[:, None] * (points + 1) / 2
+    density = 1 / (4 * cell) if tau > 40 else np.exp(-((s / tau) ** 2) / 2) / tau / _ROOT_2PI
+    return float(np.sum(g(s) * density * weights * width[:, None] / 2))
+
+
+_ROOT_2PI = np.sqrt(2 * np.pi)

@@ -62,6 +62,10 @@ class TabulatedRadial(RadialLaw):
             out += mass * sphere_wave(self.dim, radius * z)
         return out
 
+    def mean_square(self) -> float:
+        middles = (self.radii[1:] + self.radii[:-1]) / 2
+        return float((self._upper[:-1] - self._upper[1:]) @ middles**2)
+
     def log_density(self, frequencies: NDArray) -> NDArray[np.floating]:
         r = np.linalg.norm(frequencies, axis=1)
         with np.errstate(divide="ignore"):

@@ -3,17 +3,35 @@
 The rooms of the library show the methods that we recommend. This room holds the methods that the
 papers' figures show and that we improved on:
 
-=================  ==================================  ============================
-module             argument that reaches it            called by
-=================  ==================================  ============================
-`rejection`        ``sampler="rejection"``             `krein.samplers`
-`jordan`           ``decomposition="jordan"``          `krein.measures`
-`allocation`       ``allocation="equal"``              `krein.measures`
-`extension`        ``extension="zero"``                `krein.kernels`
-`cores`            ``core="squared"``, ``"inverse"``   `krein.features`
-=================  ==================================  ============================
+=================  ====================================  ============================
+module             argument that reaches it              called by
+=================  ====================================  ============================
+`rejection`        ``sampler="rejection"``               `krein.samplers`
+`jordan`           ``decomposition="jordan"``            `krein.measures`
+`acceptance`       ``decomposition="jordan"`` (own       `krein.measures`
+                   density)
+`allocation`       ``allocation="equal"``                `krein.measures`
+`extension`        ``extension="zero"``                  `krein.kernels`
+`masses`           ``masses="subset"``                   `krein.features`
+`cores`            ``core="squared"``, ``"inverse"``     `krein.features`
+`concatenated`     `ConcatenatedFourier`                 nothing
+=================  ====================================  ============================
 
 Each module stands directly below the room that calls it, so imports still go one way. A module may
 import what that room may import, never the room itself: it receives functions, arrays and objects
-as arguments. This file imports nothing, because the modules stand in different layers.
+as arguments. This file imports its modules when a name is first used, because they stand in
+different layers.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["ConcatenatedFourier"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ConcatenatedFourier":
+        return import_module(".concatenated", __name__).ConcatenatedFourier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

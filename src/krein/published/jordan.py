@@ -21,7 +21,7 @@ class Tilt(ByValue):
 
     Parameters
     ----------
-    ratio : krein.measures.TrigonometricRatio
+    ratio : krein.measures.ratios.Ratio
         The ratio h.
     factor : complex
         1 and −1 give the positive and negative part of Re h, −i the positive part of Im h.
@@ -53,8 +53,8 @@ def jordan_parts(part: Any) -> list[Any]:
     pieces = []
     for factor, turn in ((1.0, 1.0), (-1.0, -1.0), (2j, -1j)):
         tilt = Tilt(scaled, turn)
-        mass = part.mean(tilt)
+        mass = scaled.mean(part.law, tilt)
         if abs(factor) * mass > NULL_PART * part.total_mass:
-            law = part.law.tilted(part.ratio.direction, tilt)
+            law = scaled.tilted(part.law, tilt)
             pieces.append(replace(part, law=law, mass=factor * mass, ratio=None))
     return pieces
