@@ -24,6 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import krein
 import krein.features
 from krein import (
+    AsymmetricEmbedding,
     CorrectedSVC,
     DissimilarityToSimilarity,
     DoubleCentering,
@@ -94,6 +95,7 @@ VARIANTS = [
     DissimilarityToSimilarity("exp"),
     SpectrumCorrector("shift"),
     KreinPCA(kernel=Gaussian()),
+    AsymmetricEmbedding(kernel=ShiftGaussian()),
     SimilarityFeatures(DeltaGaussian(), 3, random_state=0),
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha="gradient", random_state=0),
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha=0.01, penalty="l1", random_state=0),

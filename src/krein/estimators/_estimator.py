@@ -112,15 +112,12 @@ class Estimator(_progress.CallbackSupportMixin):
             numeric = {} if self._classifies else {"multi_output": True, "y_numeric": True}
             X, y = validate_data(self, X, y, reset=reset, **self._formats, **numeric)
         else:
-            X, y = self._objects(X), np.asarray(y)
+            # The kernel gives equal objects the same content; its errors name the index of one.
+            X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)
         if self._classifies:
             check_labels(y)
             y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
         return X, y
-
-    def _objects(self, X: Any) -> Any:
-        """Return objects as their kernel represents them; an error about one names its index."""
-        return self._recipe.kernel_of_rows._check_data(as_objects(X))
 
     @property
     def _formats(self) -> dict[str, Any]:
@@ -166,7 +163,7 @@ class Estimator(_progress.CallbackSupportMixin):
             check_numeric_columns(self, X)
             X = validate_data(self, X, reset=False, **self._formats)
         else:
-            X = self._objects(X)
+            X = as_objects(X)
         if not count(X):
             raise ValueError(f"X has no rows: {self._name} predicts for at least one.")
         return InMemory(X, rows=count(X))
