@@ -17,11 +17,18 @@ if TYPE_CHECKING:
         VarianceConstrainedRegressor,
     )
     from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
-    from .proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
+    from .proximity import (
+        AsymmetricEmbedding,
+        DissimilarityToSimilarity,
+        DoubleCentering,
+        KreinPCA,
+        SpectrumCorrector,
+    )
 
     __version__: str
 
 __all__ = [
+    "AsymmetricEmbedding",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -46,6 +53,7 @@ __all__ = [
 # Where the public names live. They are imported when they are first used, so that the command line
 # and a program that needs one of them do not wait for all.
 _HOMES = {
+    "AsymmetricEmbedding": "proximity",
     "CorrectedSVC": "estimators",
     "Diagnosis": "diagnostics",
     "DissimilarityToSimilarity": "proximity",

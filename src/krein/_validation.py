@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 # A row counts as a unit row if its norm differs from 1 by at most this. Rows normalised in float32
 # differ by 1e-7. Rows rounded to three digits differ by 1e-3 and are not on the sphere.
@@ -149,6 +150,15 @@ class NestedParameters:
         return super()._get_param_names()  # type: ignore[misc]
 
 
+def same(a: Any, b: Any) -> bool:
+    """Return True if two values are equal; they may be arrays or sparse matrices."""
+    if a is b:
+        return True
+    if sparse.issparse(a) and sparse.issparse(b):
+        return a.shape == b.shape and (a != b).nnz == 0
+    return not (sparse.issparse(a) or sparse.issparse(b)) and np.array_equal(a, b)
+
+
 class ByValue:
     """Objects are equal if their types and attributes are; attributes may be arrays."""
 
@@ -156,9 +166,7 @@ class ByValue:
         if type(self) is not type(other):
             return NotImplemented
         mine, theirs = vars(self), vars(other)
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
+        return mine.keys() == theirs.keys() and all(same(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
 

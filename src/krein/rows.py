@@ -32,8 +32,11 @@ def as_rows(X: Any) -> Any:
 
 
 def as_objects(X: Any) -> Any:
-    """Return a collection of objects: an array of one or two dimensions as it is, else a list."""
-    return X if hasattr(X, "shape") and len(X.shape) < 3 else list(X)
+    """Return a collection of objects: a matrix as it is, else a list."""
+    n_dimensions = len(X.shape) if hasattr(X, "shape") else 0
+    if n_dimensions == 2:
+        return X
+    return np.asarray(X).tolist() if n_dimensions == 1 else list(X)
 
 
 def count(X: Any) -> int:

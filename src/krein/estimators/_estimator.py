@@ -11,8 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .._validation import check_nested, check_numeric_columns, outside_level
-from ..kernels import Kernel
-from ..rows import as_objects, as_rows, count
+from ..rows import as_objects, count
 from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
@@ -113,10 +112,8 @@ class Estimator(_progress.CallbackSupportMixin):
             numeric = {} if self._classifies else {"multi_output": True, "y_numeric": True}
             X, y = validate_data(self, X, y, reset=reset, **self._formats, **numeric)
         else:
-            X, y = as_objects(X), np.asarray(y)
-            kernel = self._recipe.kernel_of_rows
-            if isinstance(kernel, Kernel):
-                kernel._check_data(X)  # an object that it cannot take has its own index here
+            # The kernel gives equal objects the same content; its errors name the index of one.
+            X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)
         if self._classifies:
             check_labels(y)
             y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
@@ -166,7 +163,7 @@ class Estimator(_progress.CallbackSupportMixin):
             check_numeric_columns(self, X)
             X = validate_data(self, X, reset=False, **self._formats)
         else:
-            X = as_rows(X)
+            X = as_objects(X)
         if not count(X):
             raise ValueError(f"X has no rows: {self._name} predicts for at least one.")
         return InMemory(X, rows=count(X))

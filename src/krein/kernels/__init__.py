@@ -26,6 +26,7 @@ from .radial import (
     SphericalPolynomial,
     ThinPlateSpline,
 )
+from .relations import Attention, ConditionalProbability, DirectedGraph, Relation
 from .series import DynamicTimeWarping, ElasticDistance
 from .sets import Dice, Hausdorff, Tanimoto, Tversky
 from .similarity import Similarity
@@ -35,12 +36,15 @@ from .traits import Traits
 __all__ = [
     "TL1",
     "ArcCosine",
+    "Attention",
     "Cauchy",
+    "ConditionalProbability",
     "Constant",
     "CoshGaussian",
     "Custom",
     "DeltaGaussian",
     "Dice",
+    "DirectedGraph",
     "DynamicTimeWarping",
     "EditDistance",
     "ElasticDistance",
@@ -62,6 +66,7 @@ __all__ = [
     "Precomputed",
     "Product",
     "RectifiedSigmoid",
+    "Relation",
     "Scaled",
     "ShiftGaussian",
     "Sigmoid",

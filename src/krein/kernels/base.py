@@ -18,7 +18,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._validation import NestedParameters, check_choice, check_numeric_columns, check_positive
+from .._validation import (
+    NestedParameters,
+    check_choice,
+    check_numeric_columns,
+    check_positive,
+    same,
+)
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..published.extension import zero_extension
 from ..rows import canonical, count, take
@@ -388,7 +394,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         if not isinstance(other, Kernel) or type(self) is not type(other):
             return NotImplemented
         mine, theirs = self.get_params(False), other.get_params(False)
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+        return all(same(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
         # scikit-learn looks callables up in sets. Parameters may change, but the type does not.

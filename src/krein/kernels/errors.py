@@ -94,11 +94,17 @@ class UnresolvedError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{one_line(self.kernel)} takes a parameter from the training data (gamma='median'), "
-            "and new rows must not change it: call kernel.resolved(X_train), which returns the "
-            "kernel with a number, or use the kernel_ of a fitted map or learner, or give gamma a "
-            "number."
+            f"{one_line(self.kernel)} takes a parameter from the training data "
+            f"({_waits_for(self.kernel)}), and new rows must not change it: call "
+            "kernel.resolved(X_train), which returns the kernel with the parameter, or use the "
+            "kernel_ of a fitted map or learner, or pass the parameter."
         )
+
+
+def _waits_for(kernel: Any) -> str:
+    """Return the first parameter, of the kernel or of its parts, that depends on data."""
+    parts = [kernel, *kernel.get_params().values()]
+    return next(filter(None, (getattr(part, "_waits_for", None) for part in parts)), "")
 
 
 def one_line(kernel: object) -> str:

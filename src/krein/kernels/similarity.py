@@ -96,6 +96,11 @@ class Similarity(_Wrapper):
         """True if gamma depends on data."""
         return self.transform in RATED and isinstance(self.gamma, str) and self.gamma == "median"
 
+    @property
+    def _waits_for(self) -> str | None:
+        """The parameter that depends on data, for error messages."""
+        return "gamma='median'" if self._waits else None
+
     def _resolved(self, X: Any) -> Similarity:
         return self._resolved_with_values(X)[0]
 

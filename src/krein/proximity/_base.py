@@ -240,7 +240,7 @@ class Centring(NamedTuple):
 
     @classmethod
     def of(cls, K: NDArray) -> Centring:
-        """Return the centring of a symmetric training matrix."""
+        """Return the centring of the rows of a training matrix."""
         means = K.mean(axis=0, dtype=np.float64)
         return cls(means, float(means.mean()))
 
@@ -273,18 +273,22 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(K: NDArray, tol: float, scale: float) -> Spectrum:
-    """Return the eigendecomposition in float64 of a matrix that is symmetric up to round-off.
-
-    An eigenvalue counts as zero if it is below `tol` times the largest magnitude, or below the
-    round-off of values of size `scale`. Rounding the entries of K to its dtype adds a random matrix
-    whose norm is √n times the precision. A rounded mean may add the same number to all entries, a
-    matrix whose norm is n times the precision of float64.
-    """
+    """Return the eigendecomposition in float64 of a matrix that is symmetric up to round-off."""
     dense = np.asarray(K, dtype=np.float64)
     values, vectors = linalg.eigh((dense + dense.T) / 2, overwrite_a=True, check_finite=False)
     order = np.argsort(-np.abs(values), kind="stable")
     values, vectors = values[order], svd_flip(vectors[:, order], None)[0]
+    return Spectrum(values, vectors, count_as_zero(values, K, tol, scale))
+
+
+def count_as_zero(values: NDArray, K: NDArray, tol: float, scale: float) -> NDArray[np.bool_]:
+    """Return which eigenvalues or singular values of K, largest first, count as zero.
+
+    These are values below `tol` times the largest magnitude, or below the round-off of entries of
+    size `scale`. Rounding the entries of K to its dtype adds a random matrix whose norm is √n times
+    the precision. A rounded mean may add the same number to all entries, a matrix whose norm is n
+    times the precision of float64.
+    """
     own, double = (float(np.finfo(dtype).eps) for dtype in (K.dtype, np.float64))
     round_off = 2 * (len(K) ** 0.5 * own + len(K) * double) * scale
-    is_zero = np.abs(values) <= max(tol * float(np.abs(values[0])), round_off)
-    return Spectrum(values, vectors, is_zero)
+    return np.abs(values) <= max(tol * float(np.abs(values[0])), round_off)
