@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, lstsq, solve
 
 from .._threads import one_blas_thread
 from .._validation import outside_level
@@ -39,12 +39,13 @@ class SymmetricIndefinite:
         A = problem.gram + penalty.matrix(self.form)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # SciPy's warning, which the one below replaces
-            coef = solve(A, problem.cross, assume_a="sym", check_finite=False)
+            coef = _solved(A, problem.cross)
         smallest = np.abs(np.linalg.eigvalsh(A)).min(initial=np.inf)
         if smallest < 1e-8 * np.abs(A).max(initial=0):
             warnings.warn(
                 f"The Kreĭn penalty alpha = {penalty.alpha:g} meets an eigenvalue of the negative "
-                "part: the solution is unstable. Change alpha, or use penalty='split'.",
+                "part: the solution is unstable. Change alpha, or use penalty='split' "
+                "(coupling='split' of a two-sided learner).",
                 UserWarning,
                 stacklevel=outside_level(),
             )
@@ -55,3 +56,11 @@ class SymmetricIndefinite:
         with one_blas_thread():
             found = [self.solve(problem, penalty) for penalty in penalties]
         yield from found
+
+
+def _solved(A: Array, right: Array) -> Array:
+    """``A⁻¹ right``; of a matrix that is exactly singular the shortest solution."""
+    try:
+        return solve(A, right, assume_a="sym", check_finite=False)
+    except LinAlgError:
+        return lstsq(A, right, check_finite=False)[0]
