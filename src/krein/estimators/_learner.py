@@ -144,7 +144,9 @@ class Learner(Estimator):
         ----------
         X : as in `fit`
             The columns of a file are matched with those of the fit by name, in any order, and other
-            columns are ignored; columns without names are matched by place.
+            columns are ignored; columns without names are matched by place. For a learner of both
+            sides with ``Precomputed(symmetric=False)``, X is a pair ``(k(x, T), k(T, x).T)`` of
+            arrays of shape (m, n), with the n training rows T.
         """
         return self._targets_fitted.decode(self._outputs(X))
 

@@ -81,14 +81,18 @@ class LeastSquaresLearner(Learner):
         return made(form, **options)
 
     def _posed(self, solver: Any, problem: LeastSquares) -> tuple[LeastSquares, float]:
-        """The problem that the penalties belong to, and the variance that gives them their scale."""
+        """The problem that the penalties belong to, and the variance of its features."""
         return problem, float(np.trace(problem.gram)) or 1.0
 
     # --- tuning ---------------------------------------------------------------------------------
 
+    def _candidates(self, wanted: Wanted, solver: Any, problem: LeastSquares) -> list[Any]:
+        """The penalties to try."""
+        return wanted.grid(*self._posed(solver, problem), solver.form)
+
     def _tune(self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None) -> Any:
         """Choose a penalty by cross-validation."""
-        candidates = wanted.grid(*self._posed(solver, problems.whole), solver.form)
+        candidates = self._candidates(wanted, solver, problems.whole)
         by_error = self._criterion == "error" and task is not None
         square = float(problems.whole.square.sum()) or 1.0
         if self.nested and self.alpha != "gradient" and task is not None:

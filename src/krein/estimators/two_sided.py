@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import Options, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from ..features import Nystrom, SimilarityFeatures
-from ..forms import Signature
 from ..kernels import Kernel
-from ..learning import Cholesky, Coupled, Joint, LeastSquares, Split, Views
-from ..learning.selection import FoldProblems, best
-from ..rows import count
-from ..streaming import Moments
 from ._parameters import shared, store
 from ._partial import PartialLabels, PartialNumbers
-from ._penalties import SHARES
-from ._representation import Recipe, Representation, last_step
-from ._task import Task
-from .least_squares import LeastSquaresLearner
-
-Array = NDArray[np.floating]
+from ._two_sided import TwoSidedLearner
 
 TEXTS = """
 kernel : Kernel, "precomputed" or None, default=None
     The kernel of the map ``Nystrom(kernel, n_components)``, which is used if `features` is None.
     With ``Precomputed(symmetric=False)`` `fit` takes the square matrix ``K[i, j] = k(x_i, x_j)``,
-    and `predict` takes a pair of arrays of shape (m, n), one row per new x: ``(k(x, T), k(T, x).T)``
-    with the n training rows T. None is a Gaussian as wide as the data.
+    and `predict` takes a pair ``(k(x, T), k(T, x).T)`` of arrays of shape (m, n), one row per new
+    row x, with the n training rows T. None is a Gaussian as wide as the data.
 alpha : float, "cv" or "gradient", default="cv"
     The penalty of ``‖w + v‖²/2``. "cv" tries a grid of penalties on all folds and needs one pass
     for all of them. "gradient" starts from the best penalties of the grid and follows the gradient
@@ -47,8 +32,7 @@ coupling : {"split", "joint", "askls"}, default="split"
     How the two sides are learned. "split" is the equation above. "joint" is ridge on the
     concatenated features [φ_s, φ_t], with the penalty ``alpha (‖w‖² + ‖v‖²)``. "askls" is the split
     coupling with alpha_neg = −alpha, the published AsK-LS: the solution is a stationary point and
-    no minimum, and it explodes, with a warning, where n · alpha meets a singular value of K. Its
-    default grid lies beyond the largest singular value.
+    no minimum, and it explodes, with a warning, where n · alpha meets a singular value of K.
 power : {0.5, 1}, default=0.5
     With ``K ≈ U Σ Vᵀ`` the features are ``φ_s = U Σ^power`` and ``φ_t = V Σ^power``. A power of 1
     gives more weight to large singular values and needs a Nyström map.
@@ -67,134 +51,6 @@ CONSTRAINTS: dict[str, Any] = {
     "power": [Options(Real, {0.5, 1})],
     "combine": [StrOptions({"mean", "stack"})],
 }
-
-
-class TwoSidedLearner(LeastSquaresLearner):
-    """Least squares on both sides of the map; `krein.learning.Coupled` says what is solved."""
-
-    # Features that are centred apart would not be those of one matrix K = φ_s φ_tᵀ any more.
-    _center_features = False
-
-    @property
-    def _recipe(self) -> Recipe:
-        return replace(super()._recipe, both_sides=True)
-
-    @property
-    def _needs_both_sides(self) -> bool:
-        return self._recipe.is_directed
-
-    @property
-    def _needs_folds(self) -> bool:
-        return super()._needs_folds or self.combine == "stack"
-
-    @property
-    def _row_widths(self) -> set[int]:
-        places = getattr(self.features_, "component_indices_", None)
-        return {self.n_features_in_} | (set() if places is None else {len(places)})
-
-    @property
-    def landmark_indices_(self) -> NDArray[np.intp]:
-        """Indices of the landmarks among the training rows, for a precomputed kernel.
-
-        `predict` takes the values against all training rows, or against these rows alone, in this
-        order.
-        """
-        check_is_fitted(self)
-        if self._columns is None:
-            raise AttributeError(f"{self._name} has no landmark_indices_: X was not a matrix K.")
-        return self._columns[self.features_.component_indices_]
-
-    def _learn(self, task: Task) -> None:
-        super()._learn(task.of_both_sides())
-
-    # --- the problem ----------------------------------------------------------------------------
-
-    def _solver(self, representation: Representation) -> Coupled:
-        form = None if representation.is_doubled else representation.form
-        views = Views(form, self._scale(representation))
-        p = len(views.scale)
-        if self.coupling == "joint":
-            return Joint(self._solver_of(Signature(np.ones(2 * p))), views)
-        return Coupled(self._solver_of(Signature(np.repeat([1.0, -1.0], p))), views)
-
-    def _scale(self, representation: Representation) -> Array:
-        """``|Λ|^(power − ½)``: the columns of Z have the norms |Λ|^½."""
-        width, last = representation.form.width, last_step(representation.features)
-        if self.power == 0.5:
-            return np.ones(width)
-        if not isinstance(last, Nystrom) or isinstance(last, SimilarityFeatures):
-            raise ValueError(
-                f"{self._name}(power={self.power}) needs the singular values of a Nystrom map, and "
-                f"{type(last).__name__} has none: use power=0.5, or features=Nystrom(kernel)."
-            )
-        whole = count(last.landmarks_) == width
-        if whole and representation.form.is_identity and not representation.is_two_sided:
-            raise ValueError(
-                f"{self._name}(power={self.power}) needs the eigenvectors of the kernel, and the "
-                "columns of a positive definite Nystrom map with as many columns as landmarks are "
-                "rotated: use power=0.5, or n_landmarks above n_components."
-            )
-        return np.abs(last.eigenvalues_) ** (self.power - 0.5)
-
-    def _posed(self, solver: Any, problem: LeastSquares) -> tuple[LeastSquares, float]:
-        posed = solver.posed(problem)
-        return posed, float(np.trace(posed.gram)) / 2 or 1.0  # the mean variance of both sides
-
-    def _fitted(
-        self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any
-    ) -> tuple[Array, Array]:
-        if self.combine == "mean":
-            return super()._fitted(solver, problems, parts, penalty, task)
-        if self.nested and task is not None:
-            outside = self._outside_with_own_maps(task, penalty)
-        else:
-            outside = _outside(solver, problems, parts, penalty)
-        q, base = self._targets.n_outputs, problems.whole.y_mean
-        weights, intercept = _stacked(list(outside), q, self.fit_intercept)
-        coef = np.hstack(solver.sides(problems.whole, penalty)) @ weights
-        return coef, np.tile(base, 2) @ weights + intercept
-
-    def _outside_with_own_maps(self, task: Task, penalty: Any) -> Iterator[Moments]:
-        """The moments of [f_s, f_t, Y] of each fold, with a map of its own for each fold."""
-        for part in task.folds:
-            train = self._training(part)
-            sides = self._solver(part.blocks.representation).sides(train, penalty)
-            outputs = part.Z @ np.hstack(sides) + np.tile(train.y_mean, 2)
-            yield Moments.of(np.hstack([outputs, part.Y]), part.weight)
-
-    def _solve(self, task: Task) -> None:
-        if self.coupling == "joint" and self.combine == "stack":
-            raise ValueError(
-                f"{self._name}(coupling='joint', combine='stack') has one prediction, not two that "
-                "could be stacked: use combine='mean', or coupling='split'."
-            )
-        super()._solve(task)
-
-
-def _outside(
-    solver: Coupled, problems: FoldProblems, parts: list[Moments], penalty: Any
-) -> Iterator[Moments]:
-    """The moments of [f_s, f_t, Y] of each fold, f_s and f_t learned from the other folds."""
-    for number, (train, _) in zip(problems.folds, problems.pairs, strict=True):
-        sides = np.hstack(solver.sides(train, penalty))
-        q = train.n_outputs
-        matrix = np.block([[sides, np.zeros((len(sides), q))], [np.zeros((q, 2 * q)), np.eye(q)]])
-        yield parts[number].mapped(matrix, np.append(np.tile(train.y_mean, 2), np.zeros(q)))
-
-
-def _stacked(outside: list[Moments], n_outputs: int, fit_intercept: bool) -> tuple[Array, Array]:
-    """The weights (2q, q) and intercepts (q,) of a ridge on (f_s, f_t), tuned on the same folds."""
-    problems = FoldProblems.of([*outside, Moments.zero(3 * n_outputs)], n_outputs, fit_intercept)
-    solver = Cholesky(Signature(np.ones(2 * n_outputs)))
-    scale = float(np.trace(problems.whole.gram)) or 1.0
-    candidates = [Split(alpha, alpha) for alpha in (SHARES * scale).tolist()]
-    chosen = len(candidates) // 2  # if only one fold is tested
-    if problems.pairs:
-        losses = problems.losses(problems.coefficients(solver, candidates))
-        square = float(problems.whole.square.sum()) or 1.0
-        chosen = best(losses / square, -SHARES)
-    weights = solver.solve(problems.whole, candidates[chosen])
-    return weights, problems.whole.intercept(weights)
 
 
 @shared(TEXTS, **CONSTRAINTS)
@@ -276,8 +132,8 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
     >>> t = np.linspace(0, 1, 80)
     >>> gap = (t - t[:, None]) % 1
     >>> K = np.exp(-8 * gap)  # k(x, y): how soon y comes after x
-    >>> model = TwoSidedRidge(Precomputed(symmetric=False), 40, random_state=0).fit(K, np.sin(6 * t))
-    >>> model.score((K, K.T), np.sin(6 * t)) > 0.99
+    >>> model = TwoSidedRidge(Precomputed(symmetric=False), 40, random_state=0)
+    >>> model.fit(K, np.sin(6 * t)).score((K, K.T), np.sin(6 * t)) > 0.99
     True
     """
 

@@ -171,7 +171,7 @@ class Shifted:
 class Reduced:
     """A problem whose positive part is eliminated: it serves all penalties of the negative part.
 
-    With ``G₊₊ + P₊ = RᵀR``, ``Y = R⁻ᵀ G₊₋`` and ``t = R⁻ᵀ c₊`` the negative part has the coefficients
+    With ``G₊₊ + P₊ = RᵀR``, ``Y = R⁻ᵀ G₊₋`` and ``t = R⁻ᵀ c₊`` the coefficients are
     ``w₋ = (G₋₋ − YᵀY + alpha_neg I)⁻¹ (c₋ − Yᵀt)``, and ``w₊ = R⁻¹ (t − Y w₋)``.
 
     Attributes
