@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..rows import count
+from ..rows import Sides, count
 from .containers import Block, Container
 
 
@@ -203,6 +203,9 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
 def _check_finite(name: str, values: Any, place: _Place) -> None:
     if values is None or isinstance(values, list):
         return
+    if isinstance(values, Sides):
+        _check_finite(name, values.left, place)
+        return _check_finite(name, values.right, place)
     numbers = values.data if sparse.issparse(values) else values
     if numbers.dtype.kind not in "fc":
         return

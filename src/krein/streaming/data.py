@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows
-from ..rows import concatenated, count, take
+from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows, mix
+from ..rows import Sides, concatenated, count, take
 from .checks import checked
 from .containers import Block, Container, InMemory, split
 from .fold import Collected, fold
@@ -135,7 +135,7 @@ class Data:
         s = container.weight
         used = np.arange(len(K)) if s is None else np.flatnonzero(s > 0)
         hashes = np.zeros(len(K), dtype=np.uint64)
-        hashes[used] = hash_pairs(K if s is None else K[np.ix_(used, used)])
+        hashes[used] = _hash_square(K if s is None else K[np.ix_(used, used)])
         columns = used[np.argsort(hashes[used], kind="stable")]
         return cls(container, True, columns, _known=_Known(hashes))
 
@@ -251,6 +251,13 @@ class Data:
             weight = np.concatenate(ones)
         y = np.concatenate([np.asarray(piece.y) for piece in pieces])
         return Data.of(InMemory(concatenated([piece.X for piece in pieces]), y, weight))
+
+
+def _hash_square(K: NDArray | Sides) -> Hashes:
+    """Return a hash of each object of a square matrix, by its row and, of `Sides`, its column."""
+    if not isinstance(K, Sides):
+        return hash_pairs(K)
+    return mix(hash_pairs(K.left) + mix(hash_pairs(K.right)))
 
 
 def map_rows(X: Any) -> int:

@@ -136,6 +136,19 @@ class Moments:
         scatter += np.outer(d, (self.weight * (other.weight / weight)) * d)
         return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
 
+    def mapped(self, matrix: Array, shift: Array | float = 0.0) -> Moments:
+        """Return the moments of the rows ``matrixᵀ a_i + shift``.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (p, r)
+            The columns of the new rows as combinations of the columns of the rows.
+        shift : ndarray of shape (r,), default=0.0
+            A row that is added to every new row.
+        """
+        scatter = matrix.T @ self.scatter @ matrix
+        return Moments(self.weight, self.mean @ matrix + shift, scatter)
+
     def _check(self, other: Moments) -> None:
         if self.width != other.width:
             raise ValueError(
