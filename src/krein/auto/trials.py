@@ -194,7 +194,7 @@ class Trials:
                 raise
             # Otherwise this map does not suit the data, e.g. a kernel without a measure.
             self._first_error = self._first_error or error
-            return str(error).split(": ")[0]
+            return str(error)
         losses = _mean(models, self.criteria)
         self._good.append(Good(losses, len(self.report.trials), kind, models))
         return ""
