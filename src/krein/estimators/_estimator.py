@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
@@ -234,7 +235,11 @@ class Estimator(_progress.CallbackSupportMixin):
         """
         if is_stream(X) and (y is None or isinstance(y, str | int)):
             X, y, sample_weight = self._with_targets(X, y, sample_weight)
-        return super().score(X, y, sample_weight)
+        if self._classifies:
+            return super().score(X, y, sample_weight)
+        y, found = np.asarray(y, dtype=float), self.predict(X)
+        unit = float(np.abs(y).max(initial=0)) or 1.0  # squares must not overflow or underflow
+        return float(r2_score(y / unit, found / unit, sample_weight=sample_weight))
 
     def _with_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         layout = self._layout
