@@ -23,11 +23,9 @@ N_HELD = 64
 # Number of landmarks whose values show the range of the kernel if no row is held out.
 FEW = 16
 # Ratios of an approximate |k(x, x)| to the largest kernel value. `fit` warns if rows that it held
-# out are above EXPLODED. Features of new rows above TOLERATED are damped to EXPLODED; the best map
-# of a rank can have ratios slightly above EXPLODED. `transform` warns above STRANGE, because new
-# rows may be unusual although the map is fine.
+# out are above EXPLODED, and new rows above EXPLODED are damped. `transform` warns above STRANGE,
+# because new rows may be unusual although the map is fine.
 EXPLODED = 2.0
-TOLERATED = 2.5
 STRANGE = 10.0
 
 
@@ -66,11 +64,12 @@ class Guard:
     """Keeps the features of new rows from exploding.
 
     Let z be the features of a row x, and λ the eigenvalues of the core on the sample S. The map
-    fits ``k(x, S)`` by least squares. If ``|zᵀMz|`` is far above the largest |k| of training rows
-    and the largest known ``|k(x, ·)|``, the fit is damped: the features z_i whose eigenvalue has
-    the sign of ``zᵀMz`` are multiplied by ``|λ_i| / (|λ_i| + τ)``, as by ridge regression with the
-    penalty τ, until ``|zᵀMz|`` is twice as large as these values. This mainly shrinks features with
-    small eigenvalues, which contribute little to k(x, S) and most of the excess.
+    fits ``k(x, S)`` by least squares. If ``|zᵀMz|`` exceeds twice the largest |k| of training rows
+    and the largest known ``|k(x, ·)|``, z is replaced by the least-squares fit with ``|zᵀMz|`` at
+    this bound: features whose eigenvalue has the sign of ``zᵀMz`` are multiplied by
+    ``|λ_i| / (|λ_i| + τ)``, and the others by ``|λ_i| / (|λ_i| − τ)``. No feature grows to more
+    than twice its size; if that is not enough, the former features shrink further. Mainly features
+    with small eigenvalues change, which contribute little to k(x, S) and most of the excess.
 
     Parameters
     ----------
@@ -100,11 +99,11 @@ class Guard:
         own_range : callable
             Returns the largest exact |k(x, ·)| that is known of the rows with the given indices.
         """
-        far = np.flatnonzero(own > TOLERATED * self.largest)
+        far = np.flatnonzero(own > EXPLODED * self.largest)
         if not len(far):
             return
         truth = np.maximum(own_range(far), self.largest)
-        exploding = own[far] > TOLERATED * truth
+        exploding = own[far] > EXPLODED * truth
         far, truth = far[exploding], truth[exploding]
         Z[far] = self._damped(Z[far].astype(float), EXPLODED * truth)
         self._warn(far[own[far] > STRANGE * truth], own)
@@ -125,23 +124,36 @@ class Guard:
         return np.maximum(across, least if diagonal is None else np.abs(diagonal))
 
     def _damped(self, Z: NDArray, bound: NDArray) -> NDArray:
-        """Return damped features with ``|zᵀMz| ≤ bound``, by bisection of log τ."""
+        """Return features with ``|zᵀMz| ≤ bound``."""
         unit = np.abs(Z).max(axis=1, initial=np.finfo(float).tiny)  # squares must not overflow
         squares, bound = np.square(Z / unit[:, None]), bound / unit / unit
-        excess = np.sign(squares @ self.signs)[:, None]
-        wrong = self.signs == excess
+        sign = np.sign(squares @ self.signs)[:, None]
+        same = self.signs == sign
+        # At τ = enough the part of ‖z‖² with the sign of zᵀMz is below the bound.
+        enough = np.sqrt(np.maximum(squares.sum(axis=1) / bound, 1))
+        doubled = np.where(same, np.inf, self.sizes).min(axis=1) / 2
+        factors = np.ones_like(squares)
+        for other, most in ((-1.0, np.minimum(doubled, enough)), (0.0, enough)):
+            rates = np.where(same, 1.0, other)
+            found = self._factors(squares * factors**2 * self.signs * sign, rates, bound, most)
+            factors = factors * found
+        return Z * factors
 
-        def factors(log_tau: NDArray) -> NDArray:
-            return np.where(wrong, self.sizes / (self.sizes + np.exp(log_tau)[:, None]), 1.0)
+    def _factors(self, forms: NDArray, rates: NDArray, bound: NDArray, most: NDArray) -> NDArray:
+        """Return the factors ``|λ_i| / (|λ_i| + τ rates_i)``.
 
-        # At the upper end the damped part of ‖z‖² is below the bound; the lower end changes little.
-        high = np.maximum(0.5 * np.log(squares.sum(axis=1) / bound), 0)
-        low = np.full(len(Z), np.log(self.sizes.min()) - 20)
-        for _ in range(40):
+        τ is the least number for which ``Σ forms · factors²`` is at most `bound`, or `most`. The
+        sum falls with τ, so log τ is found by bisection.
+        """
+        low, high = np.full(len(forms), np.log(self.sizes.min()) - 20), np.log(most)
+        for _ in range(50):
             middle = (low + high) / 2
-            form = (squares * factors(middle) ** 2 * excess) @ self.signs
-            low, high = np.where(form > bound, middle, low), np.where(form > bound, high, middle)
-        return Z * factors(high)
+            factors = self.sizes / (self.sizes + np.exp(middle)[:, None] * rates)
+            above = np.sum(forms * factors**2, axis=1) > bound
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        factors = self.sizes / (self.sizes + np.exp(high)[:, None] * rates)
+        # A sum that an earlier call has brought to the bound is above it by rounding only.
+        return np.where((forms.sum(axis=1) > bound * (1 + 1e-9))[:, None], factors, 1.0)
 
     def _warn(self, far: NDArray[np.intp], own: NDArray) -> None:
         if not len(far) or self.has_warned:
