@@ -24,7 +24,7 @@ from ._perplexity import Neighbourhoods
 from ._shared import Shared
 from ._walks import AllSteps, Steps, spectral_radius, stochastic
 from .base import Kernel
-from .errors import UnresolvedError
+from .errors import UnresolvedError, one_line
 from .traits import Traits
 
 
@@ -96,18 +96,14 @@ class Relation(Shared):
 class DirectedGraph(Shared):
     """Walks from node i to node j on a directed graph.
 
-    With the adjacency matrix A, whose row i holds the weights of the edges that leave node i, and
-    the row sums D of A + self_loops·I, the kernel is
+    Row i of the adjacency matrix A holds the weights of the edges that leave node i. The matrix
+    ``P = D⁻¹(A + self_loops·I)``, where D holds the row sums, has the probabilities of a step of a
+    random walk. The matrix of all values k(i, j) is
 
-    =========  ============================================================================
-    walk       k(i, j)
-    =========  ============================================================================
-    "row"      ``Σ_{s=1..steps} damping^(s−1) P^s`` at (i, j), ``P = D⁻¹(A + self_loops·I)``
-    "katz"     ``Σ_{s≥1} damping^s A^s`` at (i, j)
-    =========  ============================================================================
+        Σ_{s=1..steps} damping^(s−1) P^s    for walk="row",
+        Σ_{s≥1} damping^s A^s               for walk="katz", which counts walks of every length.
 
-    P holds the probabilities of one step of a random walk. Katz's index counts the walks of every
-    length. A node without edges is legal: without self-loops its row and column are zero.
+    A node without edges is legal: without self-loops its row and column are zero.
 
     The objects are node ids: whole numbers from 0 to n − 1 in an array of shape (m,) or (m, 1).
     A sparse graph stays sparse. A clone shares the adjacency matrix with the kernel: do not change
@@ -118,7 +114,7 @@ class DirectedGraph(Shared):
     adjacency : sparse matrix or array-like of shape (n, n)
         The weights of the edges, ≥ 0; ``adjacency[i, j]`` belongs to the edge from i to j.
     walk : {"row", "katz"}, default="row"
-        Which sum of walks is the kernel, see the table.
+        Which sum of walks is the kernel.
     steps : int, default=1
         Number of steps of "row", ≥ 1. "katz" does not use it.
     damping : float, default=1.0
@@ -182,9 +178,10 @@ class DirectedGraph(Shared):
         try:
             return AllSteps(damping * A)
         except ValueError:
-            limit = f"below 1/ρ(A) = {1 / spectral_radius(A):.4g}, where the sum converges"
+            limit = 1 / max(spectral_radius(A), np.finfo(float).tiny)
+            needed = f"below 1/ρ(A) = {limit:.4g}, where the sum converges"
             name = "DirectedGraph(walk='katz')"
-            raise ArgumentError(name, "damping", limit, self.damping) from None
+            raise ArgumentError(name, "damping", needed, self.damping) from None
 
     def _check_data(self, X: Any, name: str = "X") -> NDArray[np.int64]:
         return node_ids(self, X, self._derived[0], name)
@@ -206,11 +203,8 @@ class DirectedGraph(Shared):
 
     def _diagonal(self, X: Any) -> NDArray:
         walks, x = self._derived[1], X[:, 0]
-        out = np.empty(len(x))
-        for part in walks.parts(x, turned=False):
-            ids = x[part]
-            out[part] = walks.rows(ids, turned=False)[np.arange(len(ids)), ids]
-        return out
+        parts = [x[part] for part in walks.parts(x, turned=False)]
+        return np.concatenate([walks.rows(ids, turned=False)[:, ids].diagonal() for ids in parts])
 
 
 class ConditionalProbability(Shared):
@@ -359,7 +353,10 @@ class Attention(Kernel):
         except (TypeError, ValueError):
             found = np.empty(0)
         if found.ndim != 2 or not found.size or not np.isfinite(found).all():
-            raise ArgumentError(self, name, "a matrix of finite numbers", getattr(self, name))
+            given = one_line(getattr(self, name))
+            raise ValueError(
+                f"Attention needs {name} to be a matrix of finite numbers, got {given}."
+            )
         return found
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
@@ -377,23 +374,26 @@ class Attention(Kernel):
             )
         return X
 
-    def _projected(self, X: Any, name: str) -> NDArray:
-        return products(X, self._matrix_of(name).astype(X.dtype))
-
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._exp(products(self._projected(X, "W_query"), self._projected(Y, "W_key")))
+        queries, keys = self._projected(X, "W_query"), self._projected(Y, "W_key")
+        return self._exp(products(queries, keys), np.result_type(X.dtype, Y.dtype))
 
     def _diagonal(self, X: Any) -> NDArray:
         queries, keys = self._projected(X, "W_query"), self._projected(X, "W_key")
-        return self._exp(np.einsum("ij,ij->i", queries, keys))
+        return self._exp(np.einsum("ij,ij->i", queries, keys), X.dtype)
 
-    def _exp(self, products: NDArray) -> NDArray:
-        exponent = products / np.sqrt(products.dtype.type(len(self._matrix_of("W_key"))))
-        limit = np.log(np.finfo(products.dtype).max)
-        if not exponent.max(initial=0) <= limit:
+    def _projected(self, X: Any, name: str) -> NDArray[np.float64]:
+        W = self._matrix_of(name)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return products(X, W) / len(W) ** 0.25
+
+    def _exp(self, exponent: NDArray[np.float64], dtype: np.dtype) -> NDArray:
+        limit = np.log(np.finfo(dtype).max)
+        largest = exponent.max(initial=-np.inf)
+        if not largest <= limit:
             raise ValueError(
-                f"Attention overflows: the largest ⟨W_query x, W_key y⟩/√d_k is "
-                f"{exponent.max():.4g}, but exp of more than {limit:.4g} exceeds the largest "
-                f"{products.dtype} number: divide W_query, W_key or X by a number."
+                f"Attention overflows: the largest ⟨W_query x, W_key y⟩/√d_k is {largest:.4g}, but "
+                f"exp of more than {limit:.4g} exceeds the largest {dtype} number: divide W_query, "
+                "W_key or X by a number."
             )
-        return np.exp(exponent)
+        return np.exp(exponent).astype(dtype, copy=False)
