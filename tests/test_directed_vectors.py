@@ -145,6 +145,11 @@ def test_attention_that_overflows_says_so(dtype):
             ):
                 call()
     assert (Attention(weights * -1e100, weights * 1e100)(X) == 0).all()
+    for rows in (X * dtype(1e38), X * dtype(1e38) * [1, -1, 1]):
+        with pytest.raises(ValueError, match="Attention overflows"):
+            Attention(KEY, KEY)(rows.astype(dtype))
+        with pytest.raises(ValueError, match="Attention overflows"):
+            Attention(1e300 * KEY, 1e300 * KEY).diag(rows.astype(dtype))
 
 
 # --- parameters and bad input -------------------------------------------------------------------

@@ -7,13 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from relation_twins import FORMS, cyclic_blocks
 from rounding import assert_rounded
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from krein import KreinClassifier, KreinRidgeClassifier, Nystrom, SimilarityFeatures
-from krein.kernels import DirectedGraph, Relation
+from krein.kernels import DirectedGraph, Pairwise, Relation
+from krein.kernels.values import UninformativeWarning
 
 CYCLE, BLOCKS = cyclic_blocks(160)
 NODES = np.random.default_rng(2).permutation(160)
@@ -89,6 +91,24 @@ def test_integers_as_landmarks_are_rows_and_columns_of_integers_are_nodes():
         Nystrom(kernel, 2, landmarks=train[:2]).fit(train)
     similarities = SimilarityFeatures(kernel, 2, landmarks=[[3], [5]]).fit_transform(train)
     assert_array_equal(similarities, kernel(train, [3, 5]))
+
+
+def test_numbers_that_are_objects_need_no_second_dimension():
+    X, y = np.linspace(0, 1, 60), np.arange(60) // 20
+    kernel = Pairwise(lambda a, b: float(np.exp(-20 * abs(a - b))))
+    model = KreinRidgeClassifier(kernel, 20, alpha=1e-3, random_state=0)
+    for rows in (X, X.tolist()):
+        assert clone(model).fit(rows, y).score(rows, y) > 0.95
+
+
+@pytest.mark.parametrize("make", [DirectedGraph, lambda A: Relation(A + sparse.eye_array(400))])
+def test_few_nodes_of_a_sparse_graph_are_no_reason_to_warn(make):
+    A = sparse.csr_array(np.random.default_rng(0).random((400, 400)) < 0.001).astype(float)
+    features = Nystrom(make(A), 20, landmarks="uniform", random_state=0)
+    features.fit(np.arange(400))
+    dense = Relation(make(A)(np.arange(400)))
+    with pytest.warns(UninformativeWarning, match="nearly the identity"):
+        clone(features).set_params(kernel=dense).fit(np.arange(400))
 
 
 def test_an_unknown_node_is_refused_in_fit_and_in_prediction():

@@ -152,14 +152,16 @@ def test_katz_of_a_graph_without_cycles_takes_any_damping():
 
 @pytest.mark.parametrize("factor", [1 + 1e-9, 1.5, 1e9])
 def test_katz_refuses_a_damping_at_which_the_sum_diverges(factor):
-    sentence = rf"damping to be below 1/ρ\(A\) = {1 / RADIUS:.4g}, where the sum converges, got"
+    sentence = rf"damping to be below 1/ρ\(A\) = {1 / RADIUS:.4g}, where the sum of walk='katz' converges, got"
     with pytest.raises(ValueError, match=sentence):
         DirectedGraph(GRAPH, "katz", damping=factor / RADIUS)([0])
 
 
 def test_katz_refuses_the_limit_itself():
     ring = sparse.csr_array(np.roll(np.eye(6), 1, axis=1))
-    with pytest.raises(ValueError, match=r"below 1/ρ\(A\) = 1, where the sum converges, got 1\.0"):
+    with pytest.raises(
+        ValueError, match=r"below 1/ρ\(A\) = 1, where the sum of walk='katz' converges, got 1\.0"
+    ):
         DirectedGraph(ring, "katz")([0])
     assert np.isfinite(DirectedGraph(ring, "katz", damping=1 - 1e-9)([0])).all()
 

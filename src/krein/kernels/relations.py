@@ -79,7 +79,9 @@ class Relation(Shared):
 
     @property
     def traits(self) -> Traits:
-        return Traits(self._derived[1], fills_diagonal=False, takes_vectors=False)
+        matrix, symmetric = self._derived
+        thin = sparse.issparse(matrix)
+        return Traits(symmetric, fills_diagonal=False, takes_vectors=False, is_sparse=thin)
 
     def _check_data(self, X: Any, name: str = "X") -> NDArray[np.int64]:
         return node_ids(self, X, self._derived[0].shape[0], name)
@@ -142,7 +144,7 @@ class DirectedGraph(Shared):
     array([[0.5 , 0.25]])
     """
 
-    traits = Traits(is_symmetric=False, fills_diagonal=False, takes_vectors=False)
+    traits = Traits(False, fills_diagonal=False, takes_vectors=False, is_sparse=True)
 
     def __init__(
         self,
@@ -179,9 +181,8 @@ class DirectedGraph(Shared):
             return AllSteps(damping * A)
         except ValueError:
             limit = 1 / max(spectral_radius(A), np.finfo(float).tiny)
-            needed = f"below 1/ρ(A) = {limit:.4g}, where the sum converges"
-            name = "DirectedGraph(walk='katz')"
-            raise ArgumentError(name, "damping", needed, self.damping) from None
+            needed = f"below 1/ρ(A) = {limit:.4g}, where the sum of walk='katz' converges"
+            raise ArgumentError(self, "damping", needed, self.damping) from None
 
     def _check_data(self, X: Any, name: str = "X") -> NDArray[np.int64]:
         return node_ids(self, X, self._derived[0], name)
@@ -265,7 +266,7 @@ class ConditionalProbability(Shared):
     def _resolved(self, X: Any) -> ConditionalProbability:
         found = copy.copy(self)
         found.rows = own(X)  # the caller may change the training data
-        found._derived  # noqa: B018  # refuses a perplexity beyond the number of rows
+        found._check_data(X)  # refuses a perplexity beyond the number of rows
         return found
 
     def _derive(self) -> tuple[Any, NDArray[np.uint64], float]:
@@ -290,10 +291,9 @@ class ConditionalProbability(Shared):
         return X
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        rows, _, _ = self._derived
         mine, theirs = hash_rows(X), hash_rows(Y)
         out = np.empty((count(X), count(Y)))
-        for part in row_blocks(len(out), 8 * count(rows), BLOCK_BYTES):
+        for part in row_blocks(len(out), 8 * count(self._derived[0]), BLOCK_BYTES):
             found = self._neighbourhoods(X[part], mine[part])
             out[part] = found.probabilities(distances(X[part], Y).astype(float))
             out[part][mine[part, None] == theirs] = 0
@@ -374,18 +374,19 @@ class Attention(Kernel):
             )
         return X
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _block(self, X: Any, Y: Any) -> NDArray:
         queries, keys = self._projected(X, "W_query"), self._projected(Y, "W_key")
         return self._exp(products(queries, keys), np.result_type(X.dtype, Y.dtype))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _diagonal(self, X: Any) -> NDArray:
-        queries, keys = self._projected(X, "W_query"), self._projected(X, "W_key")
-        return self._exp(np.einsum("ij,ij->i", queries, keys), X.dtype)
+        pairs = self._projected(X, "W_query") * self._projected(X, "W_key")
+        return self._exp(pairs.sum(axis=1), X.dtype)
 
     def _projected(self, X: Any, name: str) -> NDArray[np.float64]:
         W = self._matrix_of(name)
-        with np.errstate(over="ignore", invalid="ignore"):
-            return products(X, W) / len(W) ** 0.25
+        return products(X, W) / len(W) ** 0.25
 
     def _exp(self, exponent: NDArray[np.float64], dtype: np.dtype) -> NDArray:
         limit = np.log(np.finfo(dtype).max)
