@@ -67,10 +67,10 @@ class Relation(Shared):
 
     def _derive(self) -> tuple[Any, bool]:
         """Return the checked matrix, and whether the kernel is symmetric."""
-        check_choice(self, "symmetric", self.symmetric, ("auto", True, False))
+        declared = check_choice(self, "symmetric", self.symmetric, ("auto", True, False))
         matrix = square_matrix(self, "matrix", self.matrix)
-        symmetric = self.symmetric is not False and is_mirrored(matrix)
-        if self.symmetric is True and not symmetric:
+        symmetric = bool(declared) and is_mirrored(matrix)
+        if declared and not symmetric and not isinstance(declared, str):
             raise ValueError(
                 "Relation(symmetric=True) needs a symmetric matrix, but matrix is not symmetric: "
                 "pass (matrix + matrix.T) / 2, or use symmetric='auto'."
@@ -89,7 +89,7 @@ class Relation(Shared):
     def _block(self, X: Any, Y: Any) -> NDArray:
         matrix, x, y = self._derived[0], X[:, 0], Y[:, 0]
         block = matrix[x][:, y].toarray() if sparse.issparse(matrix) else matrix[np.ix_(x, y)]
-        return block.astype(float)
+        return block.astype(float, copy=False)
 
     def _diagonal(self, X: Any) -> NDArray:
         return self._derived[0].diagonal()[X[:, 0]].astype(float)
@@ -178,7 +178,8 @@ class DirectedGraph(Shared):
 
     def _katz(self, A: sparse.csr_array, damping: float) -> AllSteps:
         try:
-            return AllSteps(damping * A)
+            with np.errstate(over="ignore"):
+                return AllSteps(damping * A)
         except ValueError:
             limit = 1 / max(spectral_radius(A), np.finfo(float).tiny)
             needed = f"below 1/ρ(A) = {limit:.4g}, where the sum of walk='katz' converges"
@@ -213,15 +214,15 @@ class ConditionalProbability(Shared):
 
         k(x, y) = p(y | x) = exp(−‖x − y‖² / 2σ_x²) / Σ_{t ∈ T, t ≠ x} exp(−‖x − t‖² / 2σ_x²),
 
-    and k(x, x) = 0. T are the training rows, which feature maps and learners take in `fit`;
-    `resolved` returns a kernel that holds them. The bandwidth σ_x is found such that the
-    probabilities of the training rows other than x have the given perplexity, the exponential of
-    their entropy. So every x, in T or not, has probabilities that sum to one over T. Rows of T with
-    the content of x count as x. A new y changes neither the bandwidth nor the sum. If it lies
-    closer to x than all of T, its value may exceed the formula's range and is at most 1.
+    and k(x, x) = 0. The training rows T are the rows that feature maps and learners see in `fit`;
+    `resolved` returns a kernel that holds them. The bandwidth σ_x gives the probabilities of the
+    training rows other than x the wanted perplexity, the exponential of their entropy. So the
+    probabilities of every x, in T or not, sum to one over T. Training rows that equal x count as x.
+    A new y changes neither the bandwidth nor the sum. The value of a new y that lies closer to x
+    than the training rows is at most 1.
 
     The kernel is not symmetric: an outlier has neighbours in a cluster, but no row of the cluster
-    has the outlier as its neighbour. A block k(X, Y) needs the distances of X to all rows of T.
+    has the outlier as its neighbour. A block k(X, Y) needs the distances of X to all of T.
 
     Parameters
     ----------
@@ -229,8 +230,8 @@ class ConditionalProbability(Shared):
         Effective number of neighbours of a row, above 1 and at most the number of training rows
         minus one.
     rows : array-like or CSR matrix of shape (n, d), default=None
-        The training rows T. None takes them from the training data. A clone shares them with the
-        kernel.
+        The training rows T. None takes them from the training data. A clone shares the rows with
+        the kernel.
 
     References
     ----------
@@ -353,10 +354,8 @@ class Attention(Kernel):
         except (TypeError, ValueError):
             found = np.empty(0)
         if found.ndim != 2 or not found.size or not np.isfinite(found).all():
-            given = one_line(getattr(self, name))
-            raise ValueError(
-                f"Attention needs {name} to be a matrix of finite numbers, got {given}."
-            )
+            got = one_line(getattr(self, name))
+            raise ValueError(f"Attention needs {name} to be a matrix of finite numbers, got {got}.")
         return found
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
