@@ -103,17 +103,21 @@ class Copies:
 
 def _search(Z: NDArray, of_gallery: Map, gallery: Any, k: int) -> Found:
     """Find the rows of the gallery with the largest products with the features Z of queries."""
-    indices, values = np.empty((len(Z), 0), dtype=np.intp), np.empty((len(Z), 0), dtype=Z.dtype)
-    size = 8 * max(Z.shape)
-    for part in row_blocks(count(gallery), size, BLOCK_BYTES):
+    indices, values = np.zeros((len(Z), k), dtype=np.intp), np.full((len(Z), k), -np.inf)
+    dtype = Z.dtype
+    for part in row_blocks(count(gallery), 8 * max(Z.shape), BLOCK_BYTES):
         products = Z @ _mapped(of_gallery, gallery, part).T
+        dtype = products.dtype
+        better = np.flatnonzero(products.max(axis=1) > values[:, -1])
+        products = products[better]
         best = top(products, k)
         # Places found before are smaller, and a stable sort keeps them in front of equal values.
-        values = np.concatenate([values, np.take_along_axis(products, best, axis=1)], axis=1)
-        indices = np.concatenate([indices, best + part.start], axis=1)
-        kept = np.argsort(-values, axis=1, kind="stable")[:, :k]
-        values, indices = (np.take_along_axis(side, kept, axis=1) for side in (values, indices))
-    return indices, values
+        new = values[better], np.take_along_axis(products, best, axis=1)
+        places = indices[better], best + part.start
+        joined = [np.concatenate(side, axis=1) for side in (new, places)]
+        kept = np.argsort(-joined[0], axis=1, kind="stable")[:, :k]
+        values[better], indices[better] = (np.take_along_axis(a, kept, axis=1) for a in joined)
+    return indices, values.astype(dtype)
 
 
 def _mapped(features: Map, X: Any, part: slice) -> NDArray:

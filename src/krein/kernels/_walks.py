@@ -87,6 +87,8 @@ class AllSteps:
     """
 
     def __init__(self, B: sparse.csr_array):
+        if not np.isfinite(B.data).all():
+            raise ValueError("The sum over all walks diverges.")
         self._B = B.tocsc()
         system = (sparse.eye_array(B.shape[0], format="csc") - self._B).tocsc()
         options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0}

@@ -214,7 +214,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return any(part.is_pairwise for part in kernel_parameters(self).values())
 
     def resolved(self, X: Any) -> Kernel:
-        """Return a kernel in which every parameter that depends on data is a number.
+        """Return a kernel whose parameters no longer depend on data.
 
         ``Similarity(distance)`` has the parameter ``gamma="median"``. In the returned kernel gamma
         is one over the median distance between up to 100 objects of X. Sums, products, multiples,

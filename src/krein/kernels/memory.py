@@ -125,7 +125,8 @@ class Remembered(Kernel):
 
     @property
     def traits(self) -> Traits:
-        return Traits(is_symmetric=self.kernel.is_symmetric, takes_vectors=False)
+        found = self.kernel.traits
+        return Traits(found.is_symmetric, takes_vectors=False, is_sparse=found.is_sparse)
 
     def takes_matrix(self, X: Any) -> bool:
         """Return what `kernel.takes_matrix` returns."""

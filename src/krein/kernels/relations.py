@@ -24,7 +24,7 @@ from ._perplexity import Neighbourhoods
 from ._shared import Shared
 from ._walks import AllSteps, Steps, spectral_radius, stochastic
 from .base import Kernel
-from .errors import UnresolvedError
+from .errors import UnresolvedError, one_line
 from .traits import Traits
 
 
@@ -67,10 +67,10 @@ class Relation(Shared):
 
     def _derive(self) -> tuple[Any, bool]:
         """Return the checked matrix, and whether the kernel is symmetric."""
-        check_choice(self, "symmetric", self.symmetric, ("auto", True, False))
+        declared = check_choice(self, "symmetric", self.symmetric, ("auto", True, False))
         matrix = square_matrix(self, "matrix", self.matrix)
-        symmetric = self.symmetric is not False and is_mirrored(matrix)
-        if self.symmetric is True and not symmetric:
+        symmetric = bool(declared) and is_mirrored(matrix)
+        if declared and not symmetric and not isinstance(declared, str):
             raise ValueError(
                 "Relation(symmetric=True) needs a symmetric matrix, but matrix is not symmetric: "
                 "pass (matrix + matrix.T) / 2, or use symmetric='auto'."
@@ -79,7 +79,9 @@ class Relation(Shared):
 
     @property
     def traits(self) -> Traits:
-        return Traits(self._derived[1], fills_diagonal=False, takes_vectors=False)
+        matrix, symmetric = self._derived
+        thin = sparse.issparse(matrix)
+        return Traits(symmetric, fills_diagonal=False, takes_vectors=False, is_sparse=thin)
 
     def _check_data(self, X: Any, name: str = "X") -> NDArray[np.int64]:
         return node_ids(self, X, self._derived[0].shape[0], name)
@@ -87,7 +89,7 @@ class Relation(Shared):
     def _block(self, X: Any, Y: Any) -> NDArray:
         matrix, x, y = self._derived[0], X[:, 0], Y[:, 0]
         block = matrix[x][:, y].toarray() if sparse.issparse(matrix) else matrix[np.ix_(x, y)]
-        return block.astype(float)
+        return block.astype(float, copy=False)
 
     def _diagonal(self, X: Any) -> NDArray:
         return self._derived[0].diagonal()[X[:, 0]].astype(float)
@@ -96,18 +98,14 @@ class Relation(Shared):
 class DirectedGraph(Shared):
     """Walks from node i to node j on a directed graph.
 
-    With the adjacency matrix A, whose row i holds the weights of the edges that leave node i, and
-    the row sums D of A + self_loops·I, the kernel is
+    Row i of the adjacency matrix A holds the weights of the edges that leave node i. The matrix
+    ``P = D⁻¹(A + self_loops·I)``, where D holds the row sums, has the probabilities of a step of a
+    random walk. The matrix of all values k(i, j) is
 
-    =========  ============================================================================
-    walk       k(i, j)
-    =========  ============================================================================
-    "row"      ``Σ_{s=1..steps} damping^(s−1) P^s`` at (i, j), ``P = D⁻¹(A + self_loops·I)``
-    "katz"     ``Σ_{s≥1} damping^s A^s`` at (i, j)
-    =========  ============================================================================
+        Σ_{s=1..steps} damping^(s−1) P^s    for walk="row",
+        Σ_{s≥1} damping^s A^s               for walk="katz", which counts walks of every length.
 
-    P holds the probabilities of one step of a random walk. Katz's index counts the walks of every
-    length. A node without edges is legal: without self-loops its row and column are zero.
+    A node without edges is legal: without self-loops its row and column are zero.
 
     The objects are node ids: whole numbers from 0 to n − 1 in an array of shape (m,) or (m, 1).
     A sparse graph stays sparse. A clone shares the adjacency matrix with the kernel: do not change
@@ -118,7 +116,7 @@ class DirectedGraph(Shared):
     adjacency : sparse matrix or array-like of shape (n, n)
         The weights of the edges, ≥ 0; ``adjacency[i, j]`` belongs to the edge from i to j.
     walk : {"row", "katz"}, default="row"
-        Which sum of walks is the kernel, see the table.
+        Which sum of walks is the kernel.
     steps : int, default=1
         Number of steps of "row", ≥ 1. "katz" does not use it.
     damping : float, default=1.0
@@ -146,7 +144,7 @@ class DirectedGraph(Shared):
     array([[0.5 , 0.25]])
     """
 
-    traits = Traits(is_symmetric=False, fills_diagonal=False, takes_vectors=False)
+    traits = Traits(False, fills_diagonal=False, takes_vectors=False, is_sparse=True)
 
     def __init__(
         self,
@@ -180,11 +178,12 @@ class DirectedGraph(Shared):
 
     def _katz(self, A: sparse.csr_array, damping: float) -> AllSteps:
         try:
-            return AllSteps(damping * A)
+            with np.errstate(over="ignore"):
+                return AllSteps(damping * A)
         except ValueError:
-            limit = f"below 1/ρ(A) = {1 / spectral_radius(A):.4g}, where the sum converges"
-            name = "DirectedGraph(walk='katz')"
-            raise ArgumentError(name, "damping", limit, self.damping) from None
+            limit = 1 / max(spectral_radius(A), np.finfo(float).tiny)
+            needed = f"below 1/ρ(A) = {limit:.4g}, where the sum of walk='katz' converges"
+            raise ArgumentError(self, "damping", needed, self.damping) from None
 
     def _check_data(self, X: Any, name: str = "X") -> NDArray[np.int64]:
         return node_ids(self, X, self._derived[0], name)
@@ -206,11 +205,8 @@ class DirectedGraph(Shared):
 
     def _diagonal(self, X: Any) -> NDArray:
         walks, x = self._derived[1], X[:, 0]
-        out = np.empty(len(x))
-        for part in walks.parts(x, turned=False):
-            ids = x[part]
-            out[part] = walks.rows(ids, turned=False)[np.arange(len(ids)), ids]
-        return out
+        parts = [x[part] for part in walks.parts(x, turned=False)]
+        return np.concatenate([walks.rows(ids, turned=False)[:, ids].diagonal() for ids in parts])
 
 
 class ConditionalProbability(Shared):
@@ -218,15 +214,15 @@ class ConditionalProbability(Shared):
 
         k(x, y) = p(y | x) = exp(−‖x − y‖² / 2σ_x²) / Σ_{t ∈ T, t ≠ x} exp(−‖x − t‖² / 2σ_x²),
 
-    and k(x, x) = 0. T are the training rows, which feature maps and learners take in `fit`;
-    `resolved` returns a kernel that holds them. The bandwidth σ_x is found such that the
-    probabilities of the training rows other than x have the given perplexity, the exponential of
-    their entropy. So every x, in T or not, has probabilities that sum to one over T. Rows of T with
-    the content of x count as x. A new y changes neither the bandwidth nor the sum. If it lies
-    closer to x than all of T, its value may exceed the formula's range and is at most 1.
+    and k(x, x) = 0. The training rows T are the rows that feature maps and learners see in `fit`;
+    `resolved` returns a kernel that holds them. The bandwidth σ_x gives the probabilities of the
+    training rows other than x the wanted perplexity, the exponential of their entropy. So the
+    probabilities of every x, in T or not, sum to one over T. Training rows that equal x count as x.
+    A new y changes neither the bandwidth nor the sum. The value of a new y that lies closer to x
+    than the training rows is at most 1.
 
     The kernel is not symmetric: an outlier has neighbours in a cluster, but no row of the cluster
-    has the outlier as its neighbour. A block k(X, Y) needs the distances of X to all rows of T.
+    has the outlier as its neighbour. A block k(X, Y) needs the distances of X to all of T.
 
     Parameters
     ----------
@@ -234,8 +230,8 @@ class ConditionalProbability(Shared):
         Effective number of neighbours of a row, above 1 and at most the number of training rows
         minus one.
     rows : array-like or CSR matrix of shape (n, d), default=None
-        The training rows T. None takes them from the training data. A clone shares them with the
-        kernel.
+        The training rows T. None takes them from the training data. A clone shares the rows with
+        the kernel.
 
     References
     ----------
@@ -271,7 +267,7 @@ class ConditionalProbability(Shared):
     def _resolved(self, X: Any) -> ConditionalProbability:
         found = copy.copy(self)
         found.rows = own(X)  # the caller may change the training data
-        found._derived  # noqa: B018  # refuses a perplexity beyond the number of rows
+        found._check_data(X)  # refuses a perplexity beyond the number of rows
         return found
 
     def _derive(self) -> tuple[Any, NDArray[np.uint64], float]:
@@ -296,10 +292,9 @@ class ConditionalProbability(Shared):
         return X
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        rows, _, _ = self._derived
         mine, theirs = hash_rows(X), hash_rows(Y)
         out = np.empty((count(X), count(Y)))
-        for part in row_blocks(len(out), 8 * count(rows), BLOCK_BYTES):
+        for part in row_blocks(len(out), 8 * count(self._derived[0]), BLOCK_BYTES):
             found = self._neighbourhoods(X[part], mine[part])
             out[part] = found.probabilities(distances(X[part], Y).astype(float))
             out[part][mine[part, None] == theirs] = 0
@@ -359,7 +354,8 @@ class Attention(Kernel):
         except (TypeError, ValueError):
             found = np.empty(0)
         if found.ndim != 2 or not found.size or not np.isfinite(found).all():
-            raise ArgumentError(self, name, "a matrix of finite numbers", getattr(self, name))
+            got = one_line(getattr(self, name))
+            raise ValueError(f"Attention needs {name} to be a matrix of finite numbers, got {got}.")
         return found
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
@@ -377,23 +373,27 @@ class Attention(Kernel):
             )
         return X
 
-    def _projected(self, X: Any, name: str) -> NDArray:
-        return products(X, self._matrix_of(name).astype(X.dtype))
-
+    @np.errstate(over="ignore", invalid="ignore")
     def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._exp(products(self._projected(X, "W_query"), self._projected(Y, "W_key")))
+        queries, keys = self._projected(X, "W_query"), self._projected(Y, "W_key")
+        return self._exp(products(queries, keys), np.result_type(X.dtype, Y.dtype))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def _diagonal(self, X: Any) -> NDArray:
-        queries, keys = self._projected(X, "W_query"), self._projected(X, "W_key")
-        return self._exp(np.einsum("ij,ij->i", queries, keys))
+        pairs = self._projected(X, "W_query") * self._projected(X, "W_key")
+        return self._exp(pairs.sum(axis=1), X.dtype)
 
-    def _exp(self, products: NDArray) -> NDArray:
-        exponent = products / np.sqrt(products.dtype.type(len(self._matrix_of("W_key"))))
-        limit = np.log(np.finfo(products.dtype).max)
-        if not exponent.max(initial=0) <= limit:
+    def _projected(self, X: Any, name: str) -> NDArray[np.float64]:
+        W = self._matrix_of(name)
+        return products(X, W) / len(W) ** 0.25
+
+    def _exp(self, exponent: NDArray[np.float64], dtype: np.dtype) -> NDArray:
+        limit = np.log(np.finfo(dtype).max)
+        largest = exponent.max(initial=-np.inf)
+        if not largest <= limit:
             raise ValueError(
-                f"Attention overflows: the largest ⟨W_query x, W_key y⟩/√d_k is "
-                f"{exponent.max():.4g}, but exp of more than {limit:.4g} exceeds the largest "
-                f"{products.dtype} number: divide W_query, W_key or X by a number."
+                f"Attention overflows: the largest ⟨W_query x, W_key y⟩/√d_k is {largest:.4g}, but "
+                f"exp of more than {limit:.4g} exceeds the largest {dtype} number: divide W_query, "
+                "W_key or X by a number."
             )
-        return np.exp(exponent)
+        return np.exp(exponent).astype(dtype, copy=False)
