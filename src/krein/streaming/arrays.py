@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from .containers import ROWS, Block, Container, InMemory, check_rows
+from .containers import ROWS, Block, Container, InMemory, check_rows, is_path
 from .paths import check_exists
 from .raw import damage, reason
 
@@ -46,7 +45,7 @@ class NpyFile(Container):
             raise ValueError(
                 f"{path}: target and weight are the same array: pass two different arrays."
             )
-        self._n_rows = self._arrays().n_rows
+        self.n_rows = self._arrays().n_rows
 
     def _arrays(self) -> InMemory:
         X = _map(self.path)
@@ -56,17 +55,13 @@ class NpyFile(Container):
         except ValueError as error:
             raise ValueError(f"{self.path}: {error}") from None
 
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
-
     def __iter__(self) -> Iterator[Block]:
         yield from self._arrays()
 
 
 def _same(target: Any, weight: Any) -> bool:
-    paths = [isinstance(part, str | os.PathLike) for part in (target, weight)]
-    return Path(target) == Path(weight) if all(paths) else target is weight
+    both = is_path(target) and is_path(weight)
+    return Path(target) == Path(weight) if both else target is weight
 
 
 def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
@@ -76,7 +71,7 @@ def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
 
 def _map(source: Any) -> Any:
     """Return the memory-mapped array of a .npy file; return any object but a path as it is."""
-    if not isinstance(source, str | os.PathLike):
+    if not is_path(source):
         return source
     path = Path(source)
     check_exists(path)
@@ -188,18 +183,14 @@ class NpzFile(Container):
             )
         with ExitStack() as stack:
             shapes = {part: member.shape for part, member in self._opened(stack).items()}
-        self._n_rows = shapes["X"][0]
+        self.n_rows = shapes["X"][0]
         _check_matrix(f"{path}: member {data!r} for X is an array", shapes["X"])
         for part, shape in shapes.items():
-            if shape[0] != self._n_rows:
+            if shape[0] != self.n_rows:
                 raise ValueError(
                     f"{path}: member {self.members[part]!r} for {part} has shape {shape}, but all "
-                    f"members must have the {self._n_rows} rows of X."
+                    f"members must have the {self.n_rows} rows of X."
                 )
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
 
     def _opened(self, stack: ExitStack) -> dict[str, _Member]:
         stack.enter_context(damage(self.path, ["at the start of a member"], Exception))

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Layout, Table, choose_columns, only
-from .containers import ROWS, Block, Container, check_rows, regrouped
+from .columns import Layout, only
+from .containers import ROWS, Block, check_rows
 from .raw import reason
+from .tables import Table
 
 # Size of the buffer for reading column chunks. A whole chunk may contain millions of rows.
 BUFFER_BYTES = 2**18
@@ -31,7 +32,7 @@ def _arrow() -> Any:
     return pyarrow
 
 
-class ParquetFile(Table, Container):
+class ParquetFile(Table):
     """Container of the numeric columns of a Parquet file.
 
     Parameters
@@ -58,18 +59,11 @@ class ParquetFile(Table, Container):
     ):
         self.path, self.rows = path, check_rows(rows)
         with self._opened() as file:
-            self._n_rows = int(file.metadata.num_rows)
-            self.schema = schema = file.schema_arrow
-        self.names = list(schema.names)
-        self.target = self.weight = None
-        if layout is None:
-            chosen = choose_columns(path, self.names, target, weight, _index_columns(path, schema))
-            self.columns, self.target, self.weight = chosen
-            if target is None and self.target is not None:
-                self.assumed_target = self.names[self.target]
-        else:
-            self.columns = layout.features(path, self.names, len(self.names))
-        self._check_columns()
+            self.n_rows = int(file.metadata.num_rows)
+            self.schema = file.schema_arrow
+        self.names = list(self.schema.names)
+        besides = [] if layout else _index_columns(path, self.schema)
+        self._choose(target, weight, layout, besides)
 
     def _check_columns(self) -> None:
         kinds = {j: self.schema.field(j).type for j in self._wanted}
@@ -83,10 +77,6 @@ class ParquetFile(Table, Container):
                 )
         single = [str(kinds[j]) in ("float", "halffloat") for j in self.columns]
         self.dtype = np.float32 if all(single) else np.float64
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
 
     @property
     def _wanted(self) -> list[int]:
@@ -105,9 +95,6 @@ class ParquetFile(Table, Container):
                 f"{self.path} is no complete Parquet file: its footer, at the end, cannot be read "
                 f"({reason(error)}). The file is cut off or has another format."
             ) from error
-
-    def __iter__(self) -> Iterator[Block]:
-        return regrouped(self._blocks(), self.rows)
 
     def _blocks(self) -> Iterator[Block]:
         n_seen = 0
