@@ -117,13 +117,13 @@ class Reservoir:
 
     def _with_parts(self, X: Any, n: int, parts: Iterable[_Part]) -> Reservoir:
         """Return a reservoir that has also seen n rows like those of X, sampled in `parts`."""
+        layout = _joined(self._layout.X, X) if self.n_seen else X
         kept = list(self._parts)
         for part in parts:
             part = part.first(self.size + 1)
             while kept and 2 * len(part) > len(kept[-1]):
                 part = _joint([kept.pop(), part]).first(self.size + 1)
             kept.append(part)
-        layout = _joined(self._layout.X, X) if self.n_seen else X
         return replace(self, n_seen=self.n_seen + n, _layout=_empty(layout), _parts=tuple(kept))
 
     @property
