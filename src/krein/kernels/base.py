@@ -23,7 +23,7 @@ from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_mea
 from ..published.extension import zero_extension
 from ..rows import canonical, count, take
 from ._arithmetic import Arithmetic
-from .errors import BadPairError, NoMeasureError, UnresolvedError
+from .errors import NoMeasureError, UnresolvedError, placed
 from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
@@ -100,10 +100,8 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             columns = np.flatnonzero(wanted[rows].any(axis=0))
             if not len(columns):
                 continue
-            try:
+            with placed(rows, columns):
                 out[np.ix_(rows, columns)] = self(take(X, rows), take(Y, columns))
-            except BadPairError as bad:
-                raise bad.among(rows, columns) from None
         return out
 
     def _diagonal(self, X: Any) -> NDArray:
