@@ -16,7 +16,7 @@ from scipy.special import gammaincinv, gammaln, logsumexp, ndtri
 
 from ._groups import one_of_each_group
 from ._sampler import PointSampler, Sampler
-from ._validation import check_choice, check_positive
+from ._validation import check_choice, check_positive, store
 from .atoms import Atoms
 from .published.rejection import Rejection
 
@@ -235,9 +235,7 @@ class LeverageSampler(Sampler):
     """
 
     def __init__(self, pool: float = 4, ridge: float = 1e-3, max_rows: int = 1000):
-        self.pool = pool
-        self.ridge = ridge
-        self.max_rows = max_rows
+        store(self, locals())
 
     def pool_size(self, n: int) -> int:
         return max(n, round(check_positive(self, "pool", self.pool) * n))

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._blocks import row_blocks
-from .._validation import check_unit_rows
+from .._validation import check_unit_rows, store
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
 from ..kernels._distances import norms, tamed_rows
@@ -108,13 +108,7 @@ class RandomGegenbauer(RandomMap):
         weights: str = "measure",
         random_state: Any = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.normalize = normalize
-        self.sampler = sampler
-        self.allocation = allocation
-        self.weights = weights
-        self.random_state = random_state
+        store(self, locals())
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self._normalize = self.normalize

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import row_blocks
-from .._validation import check_choice, check_finite, check_positive
+from .._validation import check_choice, check_finite, check_positive, store
 from ._exp import exp_in_place
 from .base import Kernel
 from .combined import Combined
@@ -67,10 +67,7 @@ class Similarity(Combined):
         gamma: float | str = "median",
         scale: float | None = None,
     ):
-        self.distance = distance
-        self.transform = transform
-        self.gamma = gamma
-        self.scale = scale
+        store(self, locals())
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]  # made of the distance, not stored

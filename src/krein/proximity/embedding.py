@@ -13,18 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import check_numeric_columns, own
+from .._validation import check_numeric_columns, own, store
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
 from ..kernels.values import check_values, warn_uninformative
-from ._base import (
-    Centring,
-    Proximity,
-    check_symmetric,
-    precomputed_rows,
-    precomputed_square,
-    spectrum,
-)
+from ._base import Centring, Proximity, check_symmetric, spectrum
 
 
 class KreinPCA(Proximity):
@@ -125,10 +118,7 @@ class KreinPCA(Proximity):
         center: bool = True,
         tol: float = 1e-10,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.center = center
-        self.tol = tol
+        store(self, locals())
 
     def _square(self, X: Any) -> NDArray:
         kernel = self.kernel
@@ -137,24 +127,19 @@ class KreinPCA(Proximity):
                 f"KreinPCA needs a symmetric kernel, got kernel={kernel!r}: use "
                 "kernel.symmetric_part, or declare the kernel as symmetric if it is symmetric."
             )
-        if self._precomputed:
-            self.kernel_ = Precomputed()
-            K = precomputed_square(self, X)
-        else:
-            assert isinstance(kernel, Kernel)
-            # Copies, because the caller may change the objects and the kernel later.
-            self._objects = own(self._validate(X, reset=True))
-            self.kernel_ = clone(kernel).resolved(self._objects)
-            K = check_values(self.kernel_, self.kernel_(self._objects))
+        self.kernel_ = Precomputed()
+        K = super()._square(X)
         check_symmetric(self, K)
         warn_uninformative(self.kernel_, K, X)
         return K
 
-    def _rows(self, X: Any) -> NDArray:
-        if self._precomputed:
-            return precomputed_rows(self, X)
-        values = self.kernel_(self._validate(X, reset=False), self._objects)
-        return check_values(self.kernel_, values)
+    def _values(self, X: Any, *, reset: bool) -> NDArray:
+        X = self._validate(X, reset=reset)
+        if reset:
+            # Copies, because the caller may change the objects and the kernel later.
+            self._objects = own(X)
+            self.kernel_ = clone(self.kernel).resolved(X)
+        return check_values(self.kernel_, self.kernel_(X, None if reset else self._objects))
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         """Return validated vectors, or other objects as they are: the kernel validates them."""
@@ -167,10 +152,6 @@ class KreinPCA(Proximity):
     @property
     def _precomputed(self) -> bool:
         return not isinstance(self.kernel, Kernel) or isinstance(self.kernel, Precomputed)
-
-    @property
-    def _takes_vectors(self) -> bool:
-        return isinstance(self.kernel, Kernel) and self.kernel.takes_vectors
 
     def _learn(self, square: NDArray) -> None:
         self._centring = Centring.of(square) if self.center else None
@@ -232,6 +213,5 @@ class KreinPCA(Proximity):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = self._takes_vectors and not self._precomputed
+        tags.input_tags.sparse = not self._precomputed and self.kernel.takes_vectors
         return tags
