@@ -89,9 +89,8 @@ class QuasiMonteCarlo(PointSampler):
         self.engine = engine
 
     def points(self, n: int, dim: int, rng: np.random.Generator) -> NDArray[np.floating]:
-        from scipy.stats import (
-            qmc,  # imported here because scipy.stats would double the import time of krein
-        )
+        # Imported here because scipy.stats would double the import time of krein.
+        from scipy.stats import qmc
 
         check_choice(self, "engine", self.engine, ("sobol", "halton"))
         if self.engine == "sobol" and dim > qmc.Sobol.MAXDIM:

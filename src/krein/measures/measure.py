@@ -244,8 +244,6 @@ class Measure(ByValue):
         return self * -1.0
 
     def __sub__(self, other: Measure) -> Measure:
-        if not isinstance(other, Measure):
-            return NotImplemented
         return self + (-other)
 
     def conj(self) -> Measure:
@@ -348,8 +346,7 @@ def periodic_mean(g: Callable[[NDArray], NDArray], tau: float) -> float:
         edges = edges[np.abs(edges) <= reach]
     left, width = edges[:-1], np.diff(edges)
     s = left[:, None] + width[:, None] * (nodes + 1) / 2
-    density = 1 / (4 * cell) if tau > 40 else np.exp(-((s / tau) ** 2) / 2) / tau / _ROOT_2PI
+    density = (
+        1 / (4 * cell) if tau > 40 else np.exp(-((s / tau) ** 2) / 2) / tau / np.sqrt(2 * np.pi)
+    )
     return float(np.sum(g(s) * density * weights * width[:, None] / 2))
-
-
-_ROOT_2PI = np.sqrt(2 * np.pi)
