@@ -203,14 +203,15 @@ def regrouped(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
         held.append(block)
         n_held += count(block.X)
         if n_held >= rows:
-            whole, full = _merged(held), n_held - n_held % rows
+            whole, full = merged(held), n_held - n_held % rows
             yield from split(_part(whole, slice(0, full)), rows)
             held, n_held = [_part(whole, slice(full, None))], n_held - full
     if n_held:
-        yield _merged(held)
+        yield merged(held)
 
 
-def _merged(blocks: list[Block]) -> Block:
+def merged(blocks: list[Block]) -> Block:
+    """Return the rows of several blocks, all with y and weight or all without, as one block."""
     if len(blocks) == 1:
         return blocks[0]
     parts = zip(*blocks, strict=True)

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows
-from ..rows import concatenated, count, take
+from ..rows import count, take
 from .checks import checked
-from .containers import Block, Container, InMemory, split
+from .containers import Block, Container, InMemory, merged, split
 from .fold import Collected, fold
 from .reservoir import order_of_targets
 
@@ -163,17 +163,12 @@ class Data:
             self._known.hashes = np.concatenate(new)
 
     def _blocks(self) -> Iterator[Block]:
-        """Yield the validated blocks; blocks in memory are validated in the first pass only."""
-        if self._known.blocks is not None:
-            yield from self._known.blocks
-            return
-        kept = []
-        for block in checked(self.container):
-            if self.in_memory:
-                kept.append(block)
-            yield block
-        if self.in_memory:
-            self._known.blocks = kept
+        """Return the validated blocks; blocks in memory are validated in the first pass only."""
+        if not self.in_memory:
+            return checked(self.container)
+        if self._known.blocks is None:
+            self._known.blocks = list(checked(self.container))
+        return iter(self._known.blocks)
 
     @property
     def in_memory(self) -> bool:
@@ -244,13 +239,8 @@ class Data:
 
     def gathered(self) -> Data:
         """Return the same rows in memory."""
-        pieces = fold(self, Collected()).pieces
-        weight = None
-        if any(piece.weight is not None for piece in pieces):
-            ones = [np.ones(len(p)) if p.weight is None else p.weight for p in pieces]
-            weight = np.concatenate(ones)
-        y = np.concatenate([np.asarray(piece.y) for piece in pieces])
-        return Data.of(InMemory(concatenated([piece.X for piece in pieces]), y, weight))
+        blocks = [Block(*piece[:3]) for piece in fold(self, Collected()).pieces]
+        return Data.of(InMemory(*merged(blocks)))
 
 
 def map_rows(X: Any) -> int:

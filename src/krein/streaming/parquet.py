@@ -100,22 +100,17 @@ class ParquetFile(Table):
         n_seen = 0
         names = [self.names[j] for j in self._wanted]
         with self._opened() as file:
-            batches = file.iter_batches(BATCH_ROWS, columns=names, use_threads=False)
-            while True:
-                try:
-                    batch = next(batches, None)
-                    block = None if batch is None else self._block(batch, names, n_seen)
-                except Exception as error:
-                    if str(error).startswith(str(self.path)):  # an error of this module
-                        raise
-                    raise ValueError(
-                        f"{self.path} breaks off or is damaged after row {n_seen} of "
-                        f"{self.n_rows} ({reason(error)})."
-                    ) from error
-                if block is None:
-                    break
-                n_seen += len(block.X)
-                yield block
+            try:
+                for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
+                    yield self._block(batch, names, n_seen)
+                    n_seen += batch.num_rows
+            except Exception as error:
+                if str(error).startswith(str(self.path)):  # an error of this module
+                    raise
+                raise ValueError(
+                    f"{self.path} breaks off or is damaged after row {n_seen} of {self.n_rows} "
+                    f"({reason(error)})."
+                ) from error
         if n_seen != self.n_rows:
             raise ValueError(
                 f"{self.path} is damaged: its footer says {self.n_rows} rows, but the file has "
@@ -126,24 +121,21 @@ class ParquetFile(Table):
         # pyarrow returns the columns in the order of the file, not in the requested order.
         values = {name: _numpy(batch.column(name)) for name in names}
         X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
-        for j in range(len(self.columns)):
-            X[:, j] = values[names[j]]
-        if self.target is not None:
-            self._check_target(batch.column(self.names[self.target]), n_seen)
-        sides = iter(names[len(self.columns) :])
-        y = None if self.target is None else values[next(sides)]
-        weight = None if self.weight is None else values[next(sides)]
-        return Block(X, y, weight)
+        for j, name in enumerate(names[: len(self.columns)]):
+            X[:, j] = values[name]
+        sides = [None if j is None else self.names[j] for j in (self.target, self.weight)]
+        if sides[0] is not None:
+            self._check_target(sides[0], batch.column(sides[0]), n_seen)
+        return Block(X, *(None if name is None else values[name] for name in sides))
 
-    def _check_target(self, column: Any, n_seen: int) -> None:
+    def _check_target(self, name: str, column: Any, n_seen: int) -> None:
         if not column.null_count and _is_number(column.type):
             return
-        assert self.target is not None
         for row, label in enumerate(column.to_pylist(), n_seen):
             if label is None or not str(label).strip():
                 raise ValueError(
-                    f"{self.path}: row {row}, column {self.names[self.target]!r}: the target is "
-                    "empty: drop the row or fill in its target."
+                    f"{self.path}: row {row}, column {name!r}: the target is empty: drop the row "
+                    "or fill in its target."
                 )
 
 
@@ -153,18 +145,9 @@ def _is_number(kind: Any) -> bool:
 
 
 def _is_label(kind: Any) -> bool:
-    types = _arrow().types
-    if types.is_dictionary(kind):
+    if _arrow().types.is_dictionary(kind):
         return _is_label(kind.value_type) or _is_number(kind.value_type)
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            types.is_string,
-            types.is_large_string,
-            types.is_binary,
-            types.is_large_binary,
-        )
-    )
+    return str(kind) in ("string", "large_string", "binary", "large_binary")
 
 
 def _index_columns(path: Path, schema: Any) -> list[str]:
