@@ -18,7 +18,7 @@ from .._validation import ByValue
 from ..atoms import ZonalAtoms
 from ..published.allocation import equal_scores
 from ..samplers import PointSampler, Sampler, as_sampler
-from .allocation import allocate
+from .drawing import allocate
 from .laws import N_TABLE
 from .programme import chebyshev_grid, sweep
 

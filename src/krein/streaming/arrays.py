@@ -15,8 +15,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .containers import ROWS, Block, Container, InMemory, check_rows, is_path
-from .paths import check_exists
-from .raw import damage, reason
+from .raw import check_exists, damage, reason
 
 # The deflate method compresses data by at most this factor.
 MOST_SHRUNK = 1032

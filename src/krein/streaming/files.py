@@ -16,7 +16,7 @@ from .columns import Layout
 from .containers import ROWS, Blocks, Container, InMemory, check_rows, is_block, is_path
 from .libsvm import LibsvmFile
 from .parquet import ParquetFile
-from .paths import check_exists
+from .raw import check_exists
 from .text import TextFile
 
 COMPRESSED = (".gz", ".bz2")

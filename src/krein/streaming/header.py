@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._validation import outside_level
-from .cells import is_number
+from .raw import is_number
 
 # Number of records that are searched for another row with the label of the first record.
 LOOK = 1000

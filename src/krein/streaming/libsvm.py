@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .cells import is_number
 from .columns import Layout
 from .containers import ROWS, Block, Container, check_rows, regrouped
-from .raw import lines, piece_bytes, reason
+from .raw import is_number, lines, piece_bytes, reason
 
 # Smallest number of lines per call of scikit-learn's parser: a call is expensive.
 LINES = 256

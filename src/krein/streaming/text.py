@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import arrow_csv
-from .cells import as_number, is_number
 from .columns import Layout, choose_columns
 from .containers import ROWS, Block, check_rows
 from .header import LOOK, has_header
-from .raw import in_lines, piece_bytes
+from .raw import as_number, in_lines, is_number, piece_bytes
 from .records import BOM, Records, records, rows
 from .tables import Table
 
