@@ -148,11 +148,8 @@ class RandomGegenbauer(RandomMap):
         # The width is promised, so spare columns of a kernel of degrees 0 and 1 are zero.
         spare = np.zeros(n_random - len(atoms))
         weights = np.concatenate([exact, atoms.weights, spare])
-        self._set_weights(
-            self._calibrated(weights, rows) if self.weights == "calibrated" else weights
-        )
-
-    def _set_weights(self, weights: NDArray) -> None:
+        if self.weights == "calibrated":
+            weights = self._calibrated(weights, rows)
         self.weights_ = weights
         self.form_ = Signature(np.where(weights < 0, -1.0, 1.0))
         self._amplitudes = np.sqrt(np.abs(weights))

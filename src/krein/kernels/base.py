@@ -106,7 +106,8 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
 
     def _diagonal(self, X: Any) -> NDArray:
         """Return k(x, x) for all rows of X."""
-        return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(count(X))])
+        n = count(X)
+        return np.array([self._rows(X, slice(i, i + 1), X[i : i + 1])[0, 0] for i in range(n)])
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         """Validate X: a finite float32/float64 matrix, dense or CSR."""

@@ -56,10 +56,6 @@ class _Function(Kernel):
             raise ValueError(f"{name} must return real numbers, got {block.dtype}.")
         return check_values(self, block, range(rows.start, rows.stop), range(count(Y)))
 
-    def _diagonal(self, X: Any) -> NDArray:
-        n = count(X)
-        return np.array([self._rows(X, slice(i, i + 1), X[i : i + 1])[0, 0] for i in range(n)])
-
 
 class Custom(_Function):
     """A kernel given by a function ``f(X, Y)`` of two lists of objects.

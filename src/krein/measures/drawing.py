@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..atoms import Atoms
@@ -20,12 +21,7 @@ MAX_PILOT_BLOCK, MAX_PILOT_SIZE = 64, 2**15
 
 
 def draw(
-    parts: list[Any],
-    sampler: Any,
-    n: int,
-    rng: np.random.Generator,
-    rows: NDArray | None,
-    allocation: str,
+    parts: list[Any], sampler: Any, n: int, rng: Generator, rows: NDArray | None, allocation: str
 ) -> Atoms:
     """Draw n atoms whose weighted sum is an unbiased estimate of the sum of the parts.
 
@@ -72,7 +68,7 @@ def _check_needs(sampler: Any, law: Law) -> None:
         )
 
 
-def _frequencies(law: Any, sampler: Any, n: int, rng: np.random.Generator) -> NDArray[np.floating]:
+def _frequencies(law: Any, sampler: Any, n: int, rng: Generator) -> NDArray[np.floating]:
     """Draw n frequencies of one law."""
     if sampler.needs == "points":
         return law.transport(sampler.points(n, law.canonical_dim, rng))
@@ -82,9 +78,7 @@ def _frequencies(law: Any, sampler: Any, n: int, rng: np.random.Generator) -> ND
     return directions * radii[:, None]
 
 
-def _from_mixture(
-    parts: list[Any], sampler: Any, n: int, rng: np.random.Generator, allocation: str
-) -> Atoms:
+def _from_mixture(parts: list[Any], sampler: Any, n: int, rng: Generator, allocation: str) -> Atoms:
     """Draw one set of frequencies for all parts; the ratio of the densities is the weight."""
 
     def share() -> NDArray[np.intp]:
@@ -105,12 +99,7 @@ def _from_mixture(
 
 
 def shares(
-    parts: Sequence[Any],
-    n: int,
-    sampler: Any,
-    rng: np.random.Generator,
-    X: NDArray | None,
-    allocation: str,
+    parts: Sequence[Any], n: int, sampler: Any, rng: Generator, X: NDArray | None, allocation: str
 ) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
     """Return the number of frequencies of each part and the factor of its weights.
 
@@ -135,7 +124,7 @@ def shares(
 
 
 def scores(
-    parts: Sequence[Any], sampler: Any, rng: np.random.Generator, X: NDArray | None
+    parts: Sequence[Any], sampler: Any, rng: Generator, X: NDArray | None
 ) -> NDArray[np.floating]:
     """Return Neyman's scores: the standard deviation per frequency of each part.
 
@@ -167,7 +156,7 @@ def scores(
 
 
 def allocate(
-    scores: NDArray, n: int, block: int, rng: np.random.Generator
+    scores: NDArray, n: int, block: int, rng: Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
     """Split n frequencies in proportion to `scores`.
 

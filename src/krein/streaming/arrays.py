@@ -163,13 +163,12 @@ class NpzFile(Container):
         with damage(path, place, Exception), zipfile.ZipFile(path) as archive:
             names = archive.namelist()
         members = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
-        wanted = {"X": data, "y": target, "weight": weight}
-        for part, default in (("y", "y"), ("weight", "sample_weight")):
-            if wanted[part] is None and default in members:
-                wanted[part] = default
-        self.members = {
-            part: name for part, name in wanted.items() if name is not None and name is not False
-        }
+        if target is None and "y" in members:
+            target = "y"
+        if weight is None and "sample_weight" in members:
+            weight = "sample_weight"
+        wanted = {"X": data, "y": None if target is False else target, "weight": weight}
+        self.members = {part: name for part, name in wanted.items() if name is not None}
         for part, name in self.members.items():
             if not isinstance(name, str) or name not in members:
                 raise ValueError(
@@ -194,15 +193,8 @@ class NpzFile(Container):
     def _opened(self, stack: ExitStack) -> dict[str, _Member]:
         stack.enter_context(damage(self.path, ["at the start of a member"], Exception))
         archive = stack.enter_context(zipfile.ZipFile(self.path))
-        return {
-            part: _Member(
-                self.path,
-                name,
-                stack.enter_context(archive.open(name + ".npy")),
-                archive.getinfo(name + ".npy").file_size,
-            )
-            for part, name in self.members.items()
-        }
+        members = self.members.items()
+        return {part: _Member(self.path, name, archive, stack) for part, name in members}
 
     def __iter__(self) -> Iterator[Block]:
         with ExitStack() as stack:
@@ -215,12 +207,14 @@ class NpzFile(Container):
 class _Member:
     """One array of a .npz archive, read from its decompressed stream."""
 
-    def __init__(self, path: Path, name: str, stream: IO[bytes], size: int):
-        self.path, self.name, self.stream = path, name, stream
+    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile, stack: ExitStack):
+        self.path, self.name = path, name
         self.owner = f"{path}: member {name!r}"
+        size = archive.getinfo(name + ".npy").file_size
+        self.stream = stack.enter_context(archive.open(name + ".npy"))
         with damage(path, [f"in member {name!r}"], Exception):
-            self.shape, fortran, self.dtype = _header(self.owner, stream)
-            _check_size(self.owner, self.shape, self.dtype, size - stream.tell())
+            self.shape, fortran, self.dtype = _header(self.owner, self.stream)
+            _check_size(self.owner, self.shape, self.dtype, size - self.stream.tell())
         if fortran:
             raise ValueError(
                 f"{self.owner} is in Fortran order and cannot be read row by row: save "
