@@ -17,6 +17,7 @@ from .kernels import Kernel, NoMeasureError
 from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
 from .measures import InfiniteMassError
+from .plots import plot_spectrum
 from .rows import count
 
 # Asymmetry and negative eigenvalues below these shares are rounding errors.
@@ -129,8 +130,6 @@ class Diagnosis:
         -------
         matplotlib Axes
         """
-        from .plots import plot_spectrum
-
         return plot_spectrum(self, ax)
 
 

@@ -207,10 +207,8 @@ class GegenbauerMeasure(ByValue):
             raise ValueError(
                 f"Measures must have the same dimension, got {self.dim} and {other.dim}."
             )
-        size = max(len(self.coefficients), len(other.coefficients))
-        total = np.zeros(size)
-        total[: len(self.coefficients)] += self.coefficients
-        total[: len(other.coefficients)] += other.coefficients
+        pairs = itertools.zip_longest(self.coefficients, other.coefficients, fillvalue=0.0)
+        total = np.array([mine + theirs for mine, theirs in pairs])
         return GegenbauerMeasure(
             self.dim, total, max(self.lowest, other.lowest), self.bias + other.bias
         )
