@@ -51,6 +51,19 @@ class Container:
 
     A subclass defines ``__iter__``, which yields `Block` objects from the first row on.
 
+    Attributes
+    ----------
+    n_rows : int or None
+        The number of rows, or None if only a pass over the data can count them.
+    feature_names : list of str, or None
+        The names of the columns of X, or None if the columns have no names.
+    layout : Layout or None
+        The layout of the columns of a file, or None if later files need no layout.
+    path : Path or None
+        The path of the file.
+    assumed_target : str, int or None
+        The column that is used as y because the user named no target.
+
     Examples
     --------
     >>> import numpy as np
@@ -66,13 +79,9 @@ class Container:
     def __iter__(self) -> Iterator[Block]:
         raise TypeError(f"{type(self).__name__} must define __iter__, which yields Blocks.")
 
-    # The number of rows, or None if only a pass over the data can count them.
     n_rows: Any = None
-    # The names of the columns of X, or None if the columns have no names.
     feature_names: list[str] | None = None
-    # The layout of the columns of a file, or None if later files need no layout.
     layout: Layout | None = None
-    # The path of the file, and the column that is used as y because the user named no target.
     path: Any = None
     assumed_target: Any = None
 
