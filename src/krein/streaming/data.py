@@ -150,17 +150,14 @@ class Data:
         return replace(self, piece_rows=rows)
 
     def __iter__(self) -> Iterator[Piece]:
-        start, known, new = 0, self._known.hashes, []
+        start = 0
         for block in self._blocks():
             for part in split(block, self.piece_rows):
                 n = count(part.X)
-                hashes = hash_rows(part.X) if known is None else known[start : start + n]
-                new.append(hashes)
+                hashes = self.hashes[start : start + n] if self.in_memory else hash_rows(part.X)
                 X = part.X if self.columns is None else part.X[:, self.columns]
                 yield Piece(X, part.y, part.weight, hashes, start)
                 start += n
-        if self.in_memory and known is None:
-            self._known.hashes = np.concatenate(new)
 
     def _blocks(self) -> Iterator[Block]:
         """Return the validated blocks; blocks in memory are validated in the first pass only."""
@@ -185,8 +182,8 @@ class Data:
     def hashes(self) -> Hashes:
         """The content hashes of data in memory."""
         if self._known.hashes is None:
-            fold(self, Collected(len))  # a complete pass stores the hashes
-        assert self._known.hashes is not None
+            found = [hash_rows(block.X) for block in self._blocks()]
+            self._known.hashes = np.concatenate(found)
         return self._known.hashes
 
     @property
