@@ -54,32 +54,9 @@ __all__ = [
     "diagnose",
 ]
 
-# Where the public names live. They are imported when they are first used, so that the command line
-# and a program that needs one of them do not wait for all.
-_HOMES = {
-    "AsymmetricEmbedding": "proximity",
-    "CorrectedSVC": "estimators",
-    "Diagnosis": "diagnostics",
-    "DissimilarityToSimilarity": "proximity",
-    "DoubleCentering": "proximity",
-    "KreinClassifier": "auto",
-    "KreinPCA": "proximity",
-    "KreinRegressor": "auto",
-    "KreinRidge": "estimators",
-    "KreinRidgeClassifier": "estimators",
-    "KreinSVC": "estimators",
-    "Nystrom": "features",
-    "RandomFourier": "features",
-    "RandomGegenbauer": "features",
-    "SimilarityFeatures": "features",
-    "SpectrumCorrector": "proximity",
-    "TwoSidedRidge": "estimators",
-    "TwoSidedRidgeClassifier": "estimators",
-    "VarianceConstrainedClassifier": "estimators",
-    "VarianceConstrainedRegressor": "estimators",
-    "approximation_error": "diagnostics",
-    "diagnose": "diagnostics",
-}
+# The modules that define these names, from the bottom up. They are imported when a name is first
+# used, so that the command line and a program that needs few names do not wait for all modules.
+_HOMES = ("features", "proximity", "diagnostics", "estimators", "auto")
 _MODULES = (
     "auto",
     "bounds",
@@ -100,8 +77,9 @@ _MODULES = (
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in __all__:
+        homes = (import_module(f".{home}", __name__) for home in _HOMES)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -118,4 +96,4 @@ def _version() -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, *_MODULES, "__version__"])
+    return sorted([*globals(), *__all__, *_MODULES, "__version__"])

@@ -118,6 +118,13 @@ def unit_of(largest: float) -> float:
     return math.ldexp(1.0, -min(1000, max(-1000, math.frexp(largest)[1])))
 
 
+def store(estimator: Any, arguments: dict[str, Any]) -> None:
+    """Store the arguments of a constructor, ``locals()`` there, under their names."""
+    for name, value in arguments.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
 # What to pass instead of None or a name, so that the parameter has parameters of its own.
 INSTEAD = {"kernel": "kernel=krein.kernels.Gaussian()", "features": "features=krein.Nystrom()"}
 

@@ -18,6 +18,7 @@ from .kernels.errors import one_line
 from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
 from .measures import InfiniteMassError
+from .plots import plot_spectrum
 from .rows import count
 
 # Asymmetry and negative eigenvalues below these shares are rounding errors.
@@ -130,8 +131,6 @@ class Diagnosis:
         -------
         matplotlib Axes
         """
-        from .plots import plot_spectrum
-
         return plot_spectrum(self, ax)
 
 

@@ -16,7 +16,7 @@ from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import Known
-from ..kernels.errors import BadPairError
+from ..kernels.errors import BadPairError, placed
 from ..kernels.values import check_values, kernel_name
 from ..rows import count, take
 from .pairs import Pairs
@@ -97,10 +97,8 @@ class Source:
         if self.pairs is not None:
             return self.pairs.values(rows, columns)
         left, right = self.take(rows), self.take(columns)
-        try:
+        with placed(rows, columns):
             K = kernel_values(self.kernel, left, right, self.n_jobs, checked=True)
-        except BadPairError as bad:
-            raise bad.among(rows, columns) from None
         return check_values(self.kernel, K.astype(float, copy=False), rows, columns)
 
     def turned(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
@@ -137,11 +135,9 @@ class Source:
         self, rows: NDArray, columns: NDArray, wanted: NDArray[np.bool_]
     ) -> NDArray[np.floating]:
         """Compute the wanted values of a kernel of objects, in `n_jobs` processes."""
-        X, Y = self.take(rows), self.take(columns)
-        try:
+        with placed(rows, columns):
+            X, Y = self.take(rows), self.take(columns)
             return in_processes(self.kernel, X, Y, self.n_jobs, wanted)
-        except BadPairError as bad:
-            raise bad.among(rows, columns) from None
 
     def _self_values(self, rows: NDArray) -> NDArray[np.floating]:
         values = np.asarray(self.kernel.diag(self.take(rows)), dtype=float)
@@ -181,10 +177,8 @@ def in_processes(
 
 
 def _piece(kernel: Kernel, X: Any, Y: Any, start: int, wanted: NDArray[np.bool_] | None) -> NDArray:
-    try:
+    with placed(range(start, start + count(X)), range(count(Y))):
         return kernel(X, Y) if wanted is None else kernel._where(X, Y, wanted)
-    except BadPairError as bad:
-        raise bad.among(range(start, start + count(X)), range(count(Y))) from None
 
 
 def landmark_columns(X: Any, n_objects: int, landmarks: NDArray[np.intp]) -> NDArray:

@@ -29,7 +29,7 @@ from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_mea
 from ..published.extension import zero_extension
 from ..rows import canonical, count, take
 from ._arithmetic import Arithmetic
-from .errors import BadPairError, NoMeasureError, UnresolvedError
+from .errors import NoMeasureError, UnresolvedError, placed
 from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
@@ -108,15 +108,14 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             columns = np.flatnonzero(wanted[rows].any(axis=0))
             if not len(columns):
                 continue
-            try:
+            with placed(rows, columns):
                 out[np.ix_(rows, columns)] = self(take(X, rows), take(Y, columns))
-            except BadPairError as bad:
-                raise bad.among(rows, columns) from None
         return out
 
     def _diagonal(self, X: Any) -> NDArray:
         """Return k(x, x) for all rows of X."""
-        return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(count(X))])
+        n = count(X)
+        return np.array([self._rows(X, slice(i, i + 1), X[i : i + 1])[0, 0] for i in range(n)])
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         """Validate X: a finite float32/float64 matrix, dense or CSR."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Place = int | None
@@ -54,6 +56,15 @@ class BadPairError(ValueError):
             f"{self.name} returned {self.value} for {'a pair' if self.row is None else pair}. It "
             "must return a finite number for every pair."
         )
+
+
+@contextmanager
+def placed(rows: Any, columns: Any) -> Iterator[None]:
+    """Give errors about a pair the places of its objects in the whole data, as `among` does."""
+    try:
+        yield
+    except BadPairError as bad:
+        raise bad.among(rows, columns) from None
 
 
 class NoMeasureError(ValueError):

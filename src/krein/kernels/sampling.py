@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Draws, Salt, hash_pairs, hash_rows
-from ..rows import count, take
+from ..rows import take
 from .base import Kernel
-from .errors import BadPairError
+from .errors import placed
 from .values import check_values
 
 # The key of the draw is fixed, so that equal data have equal samples.
@@ -54,7 +54,5 @@ def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floati
 
 def _evaluated(kernel: Kernel, X: Any, Y: Any, rows: NDArray, columns: NDArray) -> NDArray:
     """Return k(X, Y), or raise an error with the places of a bad pair in the whole data."""
-    try:
-        return check_values(kernel, kernel(X, Y), range(count(X)), range(len(columns)))
-    except BadPairError as bad:
-        raise bad.among(rows, columns) from None
+    with placed(rows, columns):
+        return check_values(kernel, kernel(X, Y))

@@ -31,9 +31,10 @@ ROUND_OFF = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-5}
 class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of the transformers that learn from all pairs of training objects.
 
-    A subclass defines four methods. `_square(X)` returns the matrix of all pairs of training
-    objects, and `_learn(square)` learns from it. `_rows(X)` returns the values of new objects
-    against the training objects, and `_map(rows)` transforms them.
+    `_square(X)` returns the matrix of all pairs of training objects, and `_rows(X)` the values of
+    new objects against the training objects. A subclass defines `_learn(square)`, which learns from
+    the matrix, and `_map(rows)`, which transforms values. If the values are not precomputed,
+    `_values(X, reset)` computes the matrix (`reset`) and the values of new objects.
     """
 
     n_samples_fit_: int
@@ -104,11 +105,19 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         with blas_threads_for(X):
             return self._map(self._rows(X))
 
+    @property
+    def _precomputed(self) -> bool:
+        """True if the data are values of pairs, False if `_values` computes the values."""
+        return True
+
+    def _values(self, X: Any, *, reset: bool) -> NDArray:
+        raise TypeError(f"{type(self).__name__} must define _values.")
+
     def _square(self, X: Any) -> NDArray:
-        raise TypeError(f"{type(self).__name__} must define _square.")
+        return precomputed_square(self, X) if self._precomputed else self._values(X, reset=True)
 
     def _rows(self, X: Any) -> NDArray:
-        raise TypeError(f"{type(self).__name__} must define _rows.")
+        return precomputed_rows(self, X) if self._precomputed else self._values(X, reset=False)
 
     def _learn(self, square: NDArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
@@ -123,6 +132,7 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = self._precomputed
         return tags
 
 

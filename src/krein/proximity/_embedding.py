@@ -49,9 +49,9 @@ class Embedding(Proximity):
         return K
 
     def _rows(self, X: Any) -> NDArray:
-        return self._values(X, dual=False)
+        return self._side(X, dual=False)
 
-    def _values(self, X: Any, dual: bool) -> NDArray:
+    def _side(self, X: Any, dual: bool) -> NDArray:
         """Return the values of new objects, as first or second argument, in rows."""
         if self._precomputed:
             return precomputed_rows(self, X)

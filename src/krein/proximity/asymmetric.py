@@ -162,7 +162,7 @@ class AsymmetricEmbedding(Embedding):
         """
         check_is_fitted(self)
         with blas_threads_for(X):
-            return self._map(self._values(X, dual=True), dual=True)
+            return self._map(self._side(X, dual=True), dual=True)
 
     @property
     def _n_features_out(self) -> int:

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import blas_threads_for
+from .._validation import store
 from ..forms import Signature
 from ..kernels import Kernel
 from ._base import Centring, check_symmetric, spectrum
@@ -116,10 +117,7 @@ class KreinPCA(Embedding):
         center: bool = True,
         tol: float = 1e-10,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.center = center
-        self.tol = tol
+        store(self, locals())
 
     def _square(self, X: Any) -> NDArray:
         kernel = self.kernel
