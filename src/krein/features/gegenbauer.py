@@ -15,8 +15,8 @@ from .._validation import check_unit_rows, store
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
 from ..kernels._distances import norms, tamed_rows
-from ..kernels.base import Profile
 from ..measures import zonal
+from ..measures.radial import Profile
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
 from ..samplers import SAMPLERS, Sampler
 from .base import RandomMap, sample_rows

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import row_blocks
 from ..kernels import Kernel
-from ..kernels.base import Profile
+from ..measures.radial import Profile
 
 # Safety factor: the sweeps find a distant pair of rows, but not always the most distant pair.
 MARGIN = 1.05

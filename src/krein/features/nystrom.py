@@ -258,10 +258,9 @@ class Nystrom(FeatureMap):
         if source.is_symmetric:
             self.form_ = Signature(core.signs)
         largest = self._check_held_out(source, indices, sample, core, key)
-        self._guard = None
         # Without spare landmarks the columns may be rotated, and no eigenvalue belongs to a column.
-        if source.is_symmetric and self.core == "sketch" and len(core.left) > len(core.values):
-            self._guard = Guard(largest, core.values)
+        safe = source.is_symmetric and self.core == "sketch" and len(core.left) > len(core.values)
+        self._guard = Guard(largest, core.values) if safe else None
         self._source = source, indices
 
     def _check_informative(self, source: Source, rows: NDArray[np.intp]) -> None:
@@ -279,16 +278,12 @@ class Nystrom(FeatureMap):
             return indices
         return extended(source.draws(key), indices, sample_size(len(indices)))
 
-    def _fit_core(
-        self, source: Source, indices: NDArray[np.intp], sample: NDArray[np.intp]
-    ) -> Core:
+    def _fit_core(self, source: Source, indices: NDArray, sample: NDArray) -> Core:
         rank = min(self.n_components_, len(indices))
         return fit_core(self.core, source, indices, sample, rank, self.tol)
 
-    def _check_held_out(
-        self, source: Source, indices: NDArray, sample: NDArray, core: Core, key: int
-    ) -> float:
-        return check_held_out(self, source, indices, sample, core, key)
+    def _check_held_out(self, *fitted: Any) -> float:
+        return check_held_out(self, *fitted)
 
     # --- transform ------------------------------------------------------------------------------
 

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from .._validation import check_finite
 from ..measures import GegenbauerMeasure, Measure, Part, Sphere
+from ..measures.radial import Profile
 from ..rows import count
 from ._arithmetic import ALGEBRA
-from .base import Kernel, Profile
+from .base import Kernel
 from .combined import Combined, Made
 from .traits import Traits
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,29 +19,22 @@ from sklearn.utils import check_array
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._validation import (
     NestedParameters,
-    check_choice,
     check_numeric_columns,
-    check_positive,
     same,
 )
-from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
-from ..published.extension import zero_extension
 from ..rows import canonical, count, take
 from ._arithmetic import Arithmetic
-from .errors import NoMeasureError, UnresolvedError, placed
-from .traits import Traits
+from ._spectrum import Spectrum
+from .errors import UnresolvedError, placed
 
-Profile = Callable[[NDArray], NDArray]
 # Places of some objects, and the kernel values between them.
 Known = tuple[NDArray[np.intp], NDArray]
 
 # Number of strips of rows in which the upper triangle of a symmetric matrix is computed.
 HALVES = 8
 
-NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which only needs kernel values."
 
-
-class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
+class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
     """A similarity k(x, y), symmetric or not, positive definite or not.
 
     A subclass defines `_block`. It may also define `_diagonal`, if the formula has a short cut for
@@ -66,11 +58,6 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     array([[ 0., -2.],
            [ 2.,  0.]])
     """
-
-    @property
-    def traits(self) -> Traits:
-        """What the kernel declares about itself; a subclass sets ``traits = Traits(...)``."""
-        return Traits()
 
     @property
     def is_symmetric(self) -> bool:
@@ -274,121 +261,6 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             return self.resolved(X)
         raise UnresolvedError(self)
 
-    # --- spectrum -------------------------------------------------------------------------------
-
-    @property
-    def radial_profile(self) -> Profile | None:
-        """k as a function of z = ‖x − y‖ (of unit rows if `traits.unit_rows`), or None."""
-        return None
-
-    @property
-    def zonal_profile(self) -> Profile | None:
-        """k as a function of u = ⟨x, y⟩ of unit rows, or None if k is not a function of u."""
-        radial = self.radial_profile
-        if radial is None:
-            return None
-        return lambda u: radial(np.sqrt(np.maximum(2 - 2 * np.asarray(u), 0)))
-
-    def measure(
-        self,
-        dim: int,
-        diameter: float | None = None,
-        *,
-        extension: str = "domain",
-        jacobian: bool = True,
-        n_atoms: int = 128,
-    ) -> Measure:
-        """Return the spectral measure of the kernel in dimension `dim`.
-
-        Parameters
-        ----------
-        dim : int
-            Number of columns of the data.
-        diameter : float, default=None
-            Largest distance between rows. The measure represents the kernel up to this distance.
-            Kernels with a closed form ignore it. Kernels of unit rows take 2 for None.
-        extension : {"domain", "zero"}, default="domain"
-            "domain" returns the measure of least mass that represents the kernel up to `diameter`.
-            "zero" returns the papers' extension by zero, a baseline.
-        jacobian : bool, default=True
-            False omits the factor r^(d−1), as the paper does. Used with ``extension="zero"``.
-        n_atoms : int, default=128
-            Number of frequencies that will be drawn. More frequencies get a more accurate measure.
-
-        Raises
-        ------
-        NoMeasureError
-            If the kernel has no spectral measure.
-        InfiniteMassError
-            If every measure of the kernel has infinite mass.
-        """
-        check_choice(self, "extension", extension, ("domain", "zero"))
-        traits = self.traits
-        if traits.has_closed_form:
-            return self._closed_form(dim)
-        profile = _quiet(self.radial_profile)
-        if profile is None:
-            raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
-        if diameter is None:
-            if not traits.unit_rows:
-                raise ValueError(
-                    f"{type(self).__name__}.measure needs diameter, the largest distance between "
-                    "rows: the kernel has no finite measure for all distances."
-                )
-            diameter = 2.0
-        check_positive(self, "diameter", diameter)
-        if traits.unit_rows:
-            diameter = min(diameter, float(np.sqrt(2 - 2 * traits.lowest_product)))
-        if extension == "domain" and traits.unit_rows and diameter >= 2 and self._antipodal(dim):
-            raise InfiniteMassError(
-                f"No measure of finite mass represents {self!r} in dimension {dim} up to the "
-                "antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström approximation "
-                "(krein.Nystrom), krein.RandomGegenbauer, or data of a smaller diameter."
-            )
-        if extension == "zero":
-            return zero_extension(profile, dim, 2.0 if traits.unit_rows else diameter, jacobian)
-        return domain_measure(profile, dim, diameter, n_atoms, self._infinite_cause(diameter))
-
-    def _antipodal(self, dim: int) -> bool:
-        """Return True if the singularity at ‖x − y‖ = 2 makes the mass of the kernel infinite.
-
-        Near the antipode the kernel behaves like ``(2 − z)^s``. The radial density of any extension
-        then decays like ``r^((d−3)/2 − s)``, which is not integrable for s < (d − 1)/2. At equality
-        the integral grows like a logarithm only, and the linear programme decides.
-        """
-        exponent = self.traits.antipodal_exponent
-        return exponent is not None and exponent < (dim - 1) / 2
-
-    def _closed_form(self, dim: int) -> Measure:
-        raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
-
-    def zonal_measure(
-        self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128
-    ) -> GegenbauerMeasure:
-        """Return the measure on the unit sphere that represents k for ⟨x, y⟩ in [lowest, 1].
-
-        Parameters
-        ----------
-        dim : int
-            Number of columns of the data.
-        lowest : float, default=-1.0
-            Smallest product ⟨x, y⟩ of the data.
-        n_atoms : int, default=128
-            Number of directions that will be drawn. More directions get a more accurate measure.
-        """
-        profile = _quiet(self.zonal_profile)
-        if profile is None:
-            raise NoMeasureError(
-                f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
-                f"sphere. {NYSTROM_HINT}"
-            )
-        lowest = max(lowest, self.traits.lowest_product)
-        cause = f"{self!r} has a kink or a singularity on [{lowest:.3g}, 1]."
-        return zonal_measure(profile, dim, lowest, n_atoms, cause)
-
-    def _infinite_cause(self, diameter: float) -> str:
-        return f"{self!r} has a jump, kink or singularity on [0, {diameter:.4g}]."
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel) or type(self) is not type(other):
             return NotImplemented
@@ -398,11 +270,6 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
     def __hash__(self) -> int:
         # scikit-learn looks callables up in sets. Parameters may change, but the type does not.
         return hash(type(self))
-
-
-def _quiet(profile: Profile | None) -> Profile | None:
-    """Return the profile without warnings of overflow; its callers check the values themselves."""
-    return None if profile is None else np.errstate(over="ignore")(profile)
 
 
 def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Kernel, Profile
+from ..measures.radial import Profile
+from .base import Kernel
 from .traits import Traits
 
 

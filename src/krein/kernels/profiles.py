@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measures.radial import Profile
 from ..rows import count
 from ._distances import distances, norms, products
-from .base import Kernel, Profile
+from .base import Kernel
 from .traits import Traits
 
 
