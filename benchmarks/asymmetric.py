@@ -300,13 +300,20 @@ def draw(cells: Sequence[Cell], folder: Path) -> None:
     some = [c for c in cells if c.table == "accuracy" and c.method in (ASY, CONTROL)]
     if some:
         spectra.draw(some, "accuracy", "accuracy, %", folder / "asymmetric_accuracy.png")
-    some = [cell for cell in cells if cell.table == "masses" and cell.method == "subset"]
+    some = [cell for cell in cells if cell.table == "masses"]
     if some:
-        by_mass = [
-            Cell(c.table, c.kernel, c.quantity, c.method, c.width, c.seed, "mass", c.value)
-            for c in some
-        ]
-        spectra.draw(by_mass, "mass", "mass on 10 rows", folder / "asymmetric_masses.png")
+        draw_masses(some, folder / "asymmetric_masses.png")
+
+
+def draw_masses(cells: Sequence[Cell], file: Path) -> None:
+    """Plot the masses against the width; the exact ones do not depend on it."""
+    widths = {cell.width for cell in cells}
+    by_mass = [
+        Cell(c.table, c.kernel, c.quantity, c.method, width, c.seed, "mass", c.value)
+        for c in cells
+        for width in (widths if c.method == "exact" else {c.width})
+    ]
+    spectra.draw(by_mass, "mass", "mass", file)
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
