@@ -325,7 +325,7 @@ def _csv_oracle(text, suffix, path):
     delimiter = "\t" if suffix.startswith(".tsv") else ","
     found = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows = [row for row in found if row and not (len(row) == 1 and row[0].isspace())]
-    rows = rows[open_stream(path).has_header :]
+    rows = rows[open_stream(path).has_names :]
     y = [row[-1] for row in rows]
     try:
         float(y[0])

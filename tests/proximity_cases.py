@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from krein.kernels import DeltaGaussian, Gaussian, Precomputed
-from krein.proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
+from krein.kernels import DeltaGaussian, Gaussian, Precomputed, ShiftGaussian
+from krein.proximity import (
+    AsymmetricEmbedding,
+    DissimilarityToSimilarity,
+    DoubleCentering,
+    KreinPCA,
+    SpectrumCorrector,
+)
 
 exact = partial(assert_allclose, rtol=1e-9, atol=1e-9)
 
@@ -34,6 +40,13 @@ def similarities(n: int, seed: int = 0) -> np.ndarray:
     return (K + K.T) / 2
 
 
+def directed(n: int, seed: int = 0) -> np.ndarray:
+    """Not symmetric, with singular values that are apart."""
+    rng = np.random.default_rng(seed)
+    U, V = (np.linalg.qr(rng.standard_normal((n, n)))[0] for _ in range(2))
+    return (U * np.linspace(5, 1, n)) @ V.T
+
+
 # Estimator and training data of which it knows all pairs.
 PRECOMPUTED = [
     (DoubleCentering(), dissimilarities),
@@ -44,6 +57,9 @@ PRECOMPUTED = [
     (KreinPCA(None), similarities),
     (KreinPCA(5, center=False), similarities),
     (KreinPCA(3, kernel=Precomputed()), similarities),
+    (AsymmetricEmbedding(), similarities),
+    (AsymmetricEmbedding(None, center=True), similarities),
+    (AsymmetricEmbedding(4), directed),
 ]
 VECTORS = [
     DoubleCentering("euclidean"),
@@ -51,6 +67,7 @@ VECTORS = [
     DissimilarityToSimilarity("exp", metric="manhattan"),
     KreinPCA(kernel=Gaussian()),
     KreinPCA(kernel=DeltaGaussian(), center=False),
+    AsymmetricEmbedding(kernel=ShiftGaussian()),
 ]
 
 

@@ -199,6 +199,19 @@ def test_an_error_of_a_program_is_that_of_the_library(monkeypatch):
             assert spectra.relative_error(kernel, features, X) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("have_data", [True, False])
+def test_direction_prints_its_table(capsys, monkeypatch, have_data):
+    direction = script("direction", monkeypatch)
+    if not have_data:
+        monkeypatch.setattr(direction, "load", lambda name: None)
+    rows = direction.main(["--quick", "--only", "retrieval"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    # Shares do not depend on the machine, and chance is 0.5 for the symmetrised kernel.
+    assert all(row.holds for row in rows)
+    assert all("symmetrised: 0." in row.note for row in rows)
+
+
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
     tables = script("tables", monkeypatch)
     file = tmp_path / "cells.csv"

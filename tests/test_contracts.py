@@ -224,7 +224,7 @@ STATISTICS = {
     "fold keys": (
         lambda: FoldKeys(True),
         PIECES,
-        lambda keys: np.concatenate(keys.counted),
+        lambda found: np.concatenate([counted for _, _, counted in found.keys]),
         WEIGHT > 0,
     ),
     "sample": (

@@ -11,7 +11,7 @@ from sklearn.base import clone
 import krein
 from krein.features.forward import as_columns
 from krein.forms import Signature
-from krein.kernels import DeltaGaussian
+from krein.kernels import DeltaGaussian, Gaussian, ShiftGaussian
 from krein.learning import L1, Cholesky, CoordinateDescent, Split
 from krein.learning.problems import LeastSquares
 from krein.learning.secular import on_sphere
@@ -124,3 +124,19 @@ def test_products_in_single_precision_have_a_factorisation(solver, penalty, roun
     coef = solver(Signature(np.ones(20))).solve(problem, penalty)
     assert np.isfinite(coef).all()
     assert np.linalg.norm(coef) > 0
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e155, 1e200])
+def test_scores_do_not_depend_on_the_unit_of_the_targets(factor):
+    model = krein.KreinRidge(DeltaGaussian(), 10, alpha=1e-3, random_state=0)
+    expected = clone(model).fit(X, VALUES).score(X, VALUES)
+    assert model.fit(X, factor * VALUES).score(X, factor * VALUES) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("verb", ["transform", "transform_dual"])
+@pytest.mark.parametrize("kernel", [Gaussian(1e-170), ShiftGaussian(1e-170, 1e-170)])
+def test_projections_that_overflow_are_named(kernel, verb):
+    features = krein.RandomFourier(kernel, 8, random_state=0).fit(1e-170 * X)
+    assert np.isfinite(getattr(features, verb)(1e100 * X)).all()
+    with pytest.raises(ValueError, match=r"entries up to .*e\+200 by frequencies up to .*e\+17"):
+        getattr(features, verb)(1e200 * X)

@@ -54,13 +54,14 @@ def test_rows_beyond_the_range_warn_exactly_once():
     X = _rows(50, 3)
     features = RandomFourier(SphericalPolynomial(), 16, random_state=0).fit(X)
     extent = measure_extent(X)
-    outward = (X - extent.center) / np.linalg.norm(X - extent.center, axis=1, keepdims=True)
+    sizes = np.linalg.norm(X - extent.center, axis=1, keepdims=True)
+    outward = sizes.max() * (X - extent.center) / sizes
     features.transform(X)  # a warning would be an error
     with pytest.warns(UserWarning, match="RandomFourier represents .*larger diameter") as caught:
-        features.transform(extent.center + 2 * extent.reach * outward)
+        features.transform(extent.center + 2 * outward)
     assert len(caught) == 1
-    features.transform(extent.center + 5 * extent.reach * outward)  # not a second time
-    features.transform_dual(extent.center + 5 * extent.reach * outward)
+    features.transform(extent.center + 5 * outward)  # not a second time
+    features.transform_dual(extent.center + 5 * outward)
     features.fit(X)
     with pytest.warns(UserWarning, match="larger diameter"):
         features.approximate_kernel(5 * X)

@@ -13,7 +13,7 @@ import krein
 from krein import KreinClassifier, KreinRidge, KreinRidgeClassifier, KreinSVC
 from krein.estimators._representation import scaled_gaussian
 from krein.kernels import DeltaGaussian, EditDistance, Pairwise, ShiftGaussian, Similarity
-from krein.kernels.custom import BadPairError
+from krein.kernels.errors import BadPairError
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

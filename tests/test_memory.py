@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from krein import KreinClassifier, KreinRegressor
 from krein.kernels import DynamicTimeWarping, Hausdorff, Pairwise, Similarity
-from krein.kernels.custom import BadPairError
+from krein.kernels.errors import BadPairError
 from krein.kernels.memory import Memory, Remembered
 
 RNG = np.random.default_rng(0)

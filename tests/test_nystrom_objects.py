@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -270,3 +271,27 @@ def test_another_number_of_columns_is_refused(rng):
     features = Nystrom(n_components=3).fit(rng.random((20, 4)))
     with pytest.raises(ValueError, match="X has 3 features, but Nystrom is expecting 4"):
         features.transform(rng.random((5, 3)))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_the_distances_of_the_median_are_not_computed_again(symmetric):
+    words = ["".join(word) for word in np.random.default_rng(2).choice([*"abcdef"], (150, 8))]
+    calls = []
+
+    def distance(a, b):
+        calls.append((a, b) if not symmetric else tuple(sorted((a, b))))
+        return float(sum(x != y for x, y in zip(a, b, strict=True))) + 0.1 * (a > b)
+
+    kernel = Similarity(Pairwise(distance, symmetric=symmetric))
+    Nystrom(kernel, 20, random_state=0).fit(words)
+    assert len(calls) == len(set(calls))
+
+
+def test_the_table_of_values_has_room_only_for_what_was_requested():
+    words = [f"{i:06d}" for i in range(60_000)]
+    kernel = Custom(lambda X, Y: np.minimum.outer([float(x) for x in X], [float(y) for y in Y]))
+    tracemalloc.start()
+    Nystrom(kernel, 30, landmarks="uniform", random_state=0).fit(words)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 40 * 2**20  # a line of 60,000 values for each of 270 columns has 124 MB

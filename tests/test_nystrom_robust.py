@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from rounding import assert_rounded
 from sklearn.datasets import load_digits
 
 from krein import KreinClassifier, KreinRidge, Nystrom, approximation_error
@@ -104,9 +105,50 @@ def test_transform_warns_once_where_new_rows_explode(rng):
     X = rng.standard_normal((1000, 4))
     features = Nystrom(Sigmoid(1 / 4), 60, random_state=0).fit(X)
     strange = np.concatenate([X[:5], 30 * X[5:6]])
-    with pytest.warns(UserWarning, match=r"1 of 6 rows explode.* of row 5 is .* at most 0.99"):
+    with pytest.warns(UserWarning, match=r"1 of 6 rows would explode.* row 5 is .* at most 0.99"):
         features.transform(strange)
     features.transform(strange)
+
+
+def _strange(rng, dtype=np.float64):
+    """Return a map of a bounded kernel, its training rows, and new rows of which one explodes."""
+    X = rng.standard_normal((1000, 4)).astype(dtype)
+    features = Nystrom(Sigmoid(1 / 4), 60, random_state=0).fit(X)
+    return features, X, np.concatenate([rng.standard_normal((5, 4)), 30 * X[5:6]]).astype(dtype)
+
+
+@pytest.mark.filterwarnings("ignore:The features of 1 of:UserWarning")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_exploding_features_are_damped_and_still_fit_the_training_rows(rng, dtype):
+    features, X, new = _strange(rng, dtype)
+    own = np.abs(_own(features, new))
+    undamped = features.kernel_(new, features.landmarks_) @ features._left
+    assert np.abs(np.square(undamped[5]) @ features.form_.signs) > 10
+    assert own.max() < 2.001
+    K = features.kernel_(new[5:], X)
+    error = np.linalg.norm(features.approximate_kernel(new[5:], X) - K) / np.linalg.norm(K)
+    worse = np.linalg.norm(undamped[5:] @ features.transform_dual(X).T - K) / np.linalg.norm(K)
+    assert error < worse + 0.01
+    tol = 1e-12 if dtype == np.float64 else 1e-4
+    assert_rounded(features.transform(new)[:5], undamped[:5].astype(dtype), tol)
+
+
+@pytest.mark.filterwarnings("ignore:The features of 1 of:UserWarning")
+def test_damping_one_row_changes_no_other_row_and_needs_no_other(rng):
+    features, _, new = _strange(rng)
+    together = features.transform(new)
+    assert_rounded(features.transform(new[5:]), together[5:])
+    assert_rounded(features.transform(new[[5, 0, 5]]), together[[5, 0, 5]])
+
+
+@pytest.mark.filterwarnings("ignore:The features of 1 of:UserWarning")
+def test_a_matrix_of_values_is_damped_too(rng):
+    X = rng.standard_normal((300, 4))
+    new = 30 * X[5:6]
+    kernel = Sigmoid(1 / 4)
+    features = Nystrom("precomputed", 60, random_state=0).fit(kernel(X))
+    # The matrix does not tell k(x, x): the bound is a little above twice its lower bound.
+    assert np.abs(_own(features, kernel(new, X))).max() < 2.1
 
 
 def test_larger_new_rows_of_an_unbounded_kernel_are_no_explosion(rng):

@@ -17,6 +17,7 @@ from sklearn.base import clone
 from krein.kernels import (
     Custom,
     Dice,
+    DirectedGraph,
     DynamicTimeWarping,
     EditDistance,
     ElasticDistance,
@@ -24,6 +25,7 @@ from krein.kernels import (
     Hausdorff,
     NoMeasureError,
     Precomputed,
+    Relation,
     Similarity,
     Tanimoto,
     Tversky,
@@ -41,9 +43,12 @@ def objects(name: str) -> list:
         return ragged(rng, [5, 9, 4, 7, 5, 6], 2)
     if name == "points":
         return ragged(rng, [3, 1, 6, 4, 2], 3)
+    if name == "nodes":
+        return [4, 0, 3, 1, 6]
     return [set(rng.choice(12, size=k, replace=False)) for k in (0, 3, 7, 5, 2, 1)]
 
 
+GRAPH = np.random.default_rng(1).integers(3, size=(7, 7))
 KERNELS = [
     *[(EditDistance(metric), "strings") for metric in STRING_TWINS],
     (DynamicTimeWarping(), "series"),
@@ -57,6 +62,10 @@ KERNELS = [
     (Similarity(DynamicTimeWarping(), "gaussian", gamma=0.1), "series"),
     (Similarity(Hausdorff(directed=True), "max", scale=5.0), "points"),
     (Similarity(1 - Tanimoto(), "negative"), "sets"),
+    (Relation(GRAPH), "nodes"),
+    (Relation(GRAPH + GRAPH.T), "nodes"),
+    (DirectedGraph(sparse.csr_array(GRAPH), steps=2), "nodes"),
+    (DirectedGraph(GRAPH, "katz", damping=0.1), "nodes"),
 ]
 
 

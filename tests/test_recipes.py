@@ -15,6 +15,7 @@ RECIPES = [
     ("lab_dissimilarities", [], 4, 0.75),
     ("fingerprints", [], 2, 0.9),
     ("python_function", [], 3, 0.85),
+    ("citations", [], 4, 0.9),
 ]
 
 

@@ -245,9 +245,9 @@ HEADERS = {
 def test_a_clear_first_line_is_names_or_a_row(name, tmp_path):
     text, has_header = HEADERS[name]
     path = _write(tmp_path / "a.csv", text)
-    assert open_stream(path).has_header is has_header
-    assert open_stream(path, header=not has_header).has_header is not has_header
-    assert as_container(path, header=not has_header).has_header is not has_header
+    assert open_stream(path).has_names is has_header
+    assert open_stream(path, header=not has_header).has_names is not has_header
+    assert as_container(path, header=not has_header).has_names is not has_header
 
 
 AMBIGUOUS = {
@@ -267,15 +267,15 @@ def test_a_first_line_that_may_be_either_is_refused(name, tmp_path):
     assert "header=False" in str(it.value)
     first, *others = text.splitlines()
     assert len(_read(path, header=True)[0]) == len(others)
-    assert open_stream(path, target=first.split(",")[-1]).has_header  # a name implies names
+    assert open_stream(path, target=first.split(",")[-1]).has_names  # a name implies names
 
 
 def test_a_header_of_numbers_as_pandas_writes_it_warns(tmp_path):
     for text in ("0,1,2\n5,6,7\n", "0,1,2,y\n5,6,7,8\n"):
         path = _write(tmp_path / "a.csv", text)
         with pytest.warns(UserWarning, match="that pandas writes.*header=False"):
-            assert open_stream(path).has_header
-        assert not open_stream(path, header=False).has_header
+            assert open_stream(path).has_names
+        assert not open_stream(path, header=False).has_names
 
 
 def test_bad_headers_get_a_sentence(tmp_path):

@@ -19,7 +19,7 @@ from krein.kernels import (
     SinhGaussian,
     SphericalPolynomial,
 )
-from krein.measures.allocation import shares
+from krein.measures.drawing import shares
 from krein.published.rejection import Rejection
 from krein.samplers import (
     IID,

@@ -25,6 +25,7 @@ import krein
 import krein.features
 import krein.published
 from krein import (
+    AsymmetricEmbedding,
     CorrectedSVC,
     DissimilarityToSimilarity,
     DoubleCentering,
@@ -101,6 +102,7 @@ VARIANTS = [
     DissimilarityToSimilarity("exp"),
     SpectrumCorrector("shift"),
     KreinPCA(kernel=Gaussian()),
+    AsymmetricEmbedding(kernel=ShiftGaussian()),
     SimilarityFeatures(DeltaGaussian(), 3, random_state=0),
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha="gradient", random_state=0),
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha=0.01, penalty="l1", random_state=0),

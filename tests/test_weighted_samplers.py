@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from krein import RandomFourier, approximation_error
-from krein._groups import one_of_each_group
 from krein.kernels import (
     Cauchy,
     DeltaGaussian,
@@ -22,7 +21,7 @@ from krein.kernels import (
     SphericalPolynomial,
 )
 from krein.measures import Normal
-from krein.samplers import Importance, LeverageSampler, Orthogonal
+from krein.samplers import Importance, LeverageSampler, Orthogonal, one_of_each_group
 
 DIMS = [1, 3, 8]
 pytestmark = pytest.mark.usefixtures("solve_each_programme_once")

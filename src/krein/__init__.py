@@ -13,15 +13,24 @@ if TYPE_CHECKING:
         KreinRidge,
         KreinRidgeClassifier,
         KreinSVC,
+        TwoSidedRidge,
+        TwoSidedRidgeClassifier,
         VarianceConstrainedClassifier,
         VarianceConstrainedRegressor,
     )
     from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
-    from .proximity import DissimilarityToSimilarity, DoubleCentering, KreinPCA, SpectrumCorrector
+    from .proximity import (
+        AsymmetricEmbedding,
+        DissimilarityToSimilarity,
+        DoubleCentering,
+        KreinPCA,
+        SpectrumCorrector,
+    )
 
     __version__: str
 
 __all__ = [
+    "AsymmetricEmbedding",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -37,35 +46,17 @@ __all__ = [
     "RandomGegenbauer",
     "SimilarityFeatures",
     "SpectrumCorrector",
+    "TwoSidedRidge",
+    "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
     "VarianceConstrainedRegressor",
     "approximation_error",
     "diagnose",
 ]
 
-# Where the public names live. They are imported when they are first used, so that the command line
-# and a program that needs one of them do not wait for all.
-_HOMES = {
-    "CorrectedSVC": "estimators",
-    "Diagnosis": "diagnostics",
-    "DissimilarityToSimilarity": "proximity",
-    "DoubleCentering": "proximity",
-    "KreinClassifier": "auto",
-    "KreinPCA": "proximity",
-    "KreinRegressor": "auto",
-    "KreinRidge": "estimators",
-    "KreinRidgeClassifier": "estimators",
-    "KreinSVC": "estimators",
-    "Nystrom": "features",
-    "RandomFourier": "features",
-    "RandomGegenbauer": "features",
-    "SimilarityFeatures": "features",
-    "SpectrumCorrector": "proximity",
-    "VarianceConstrainedClassifier": "estimators",
-    "VarianceConstrainedRegressor": "estimators",
-    "approximation_error": "diagnostics",
-    "diagnose": "diagnostics",
-}
+# The modules that define these names, from the bottom up. They are imported when a name is first
+# used, so that the command line and a program that needs few names do not wait for all modules.
+_HOMES = ("features", "proximity", "diagnostics", "estimators", "auto")
 _MODULES = (
     "auto",
     "bounds",
@@ -86,8 +77,9 @@ _MODULES = (
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in __all__:
+        homes = (import_module(f".{home}", __name__) for home in _HOMES)
+        return next(getattr(home, name) for home in homes if hasattr(home, name))
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -104,4 +96,4 @@ def _version() -> str:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES, *_MODULES, "__version__"])
+    return sorted([*globals(), *__all__, *_MODULES, "__version__"])

@@ -20,6 +20,7 @@ from scipy import sparse
 
 from ._blocks import row_blocks
 from ._compile import compiled
+from .rows import canonical
 
 Hashes = NDArray[np.uint64]
 
@@ -71,11 +72,7 @@ def hash_rows(X: Any) -> Hashes:
     The hash of a row is the mixed sum of the hashes of its non-zero entries and their columns.
     """
     if sparse.issparse(X):
-        # Copy before summing duplicates, because the matrix belongs to the caller.
-        rows = sparse.csr_array(X)
-        if not rows.has_canonical_format:
-            rows = rows.copy()
-            rows.sum_duplicates()
+        rows = canonical(sparse.csr_array(X))
         entries = mix(_bits(rows.data) ^ mix((rows.indices.astype(np.uint64) + _ONE) * _GOLDEN))
         entries[rows.data == 0] = 0
         # The running sum overflows, but its differences are still correct modulo 2**64.
@@ -215,6 +212,7 @@ class Draws:
 
     def __init__(self, hashes: Hashes, key: int, merge: bool = True):
         self.hashes, self.merge = hashes, merge
+        self._names = hashes if merge else np.arange(len(hashes))
         self.key = np.uint64(key % 2**64)
         self._kinds: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
 
@@ -244,24 +242,16 @@ class Draws:
         """First row of each kind, and the kind of each row; equal rows are of one kind."""
         # Not a cached_property: that of Python 3.11 has a lock, and a fork may copy it while held.
         if self._kinds is None:
-            self._kinds = self._find_kinds()
+            _, rows, inverse = np.unique(self._names, return_index=True, return_inverse=True)
+            self._kinds = rows, inverse
         return self._kinds
-
-    def _find_kinds(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        if not self.merge:
-            everyone = np.arange(len(self.hashes))
-            return everyone, everyone
-        _, rows, inverse = np.unique(self.hashes, return_index=True, return_inverse=True)
-        return rows, inverse
 
     def others(
         self, chosen: NDArray, n: int, salt: int, weights: NDArray | None = None
     ) -> NDArray[np.intp]:
         """Return the n rows that ring first among the rows that are not in `chosen`."""
         candidates = self.first(n + len(chosen), salt, weights)
-        if not self.merge:
-            return candidates[~np.isin(candidates, chosen)][:n]
-        return candidates[~np.isin(self.hashes[candidates], self.hashes[chosen])][:n]
+        return candidates[~np.isin(self._names[candidates], self._names[chosen])][:n]
 
 
 def as_key(rng: np.random.Generator) -> int:

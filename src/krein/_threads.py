@@ -97,7 +97,7 @@ def _hold(me: int) -> int:
     """Add a hold of this thread; return its number of threads, or 0 if BLAS needs no hold."""
     if not _holds:
         _before[:] = [library.num_threads or 1 for library in _libraries()]
-    allowed = min(_before, default=_named_threads())
+    allowed = min(_before) if _before else _named_threads()
     if allowed == 1:
         return 0
     _holds[me] = _holds.get(me, 0) + 1

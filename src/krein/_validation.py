@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 import numbers
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 # A row counts as a unit row if its norm differs from 1 by at most this. Rows normalised in float32
 # differ by 1e-7. Rows rounded to three digits differ by 1e-3 and are not on the sphere.
@@ -116,6 +118,13 @@ def unit_of(largest: float) -> float:
     return math.ldexp(1.0, -min(1000, max(-1000, math.frexp(largest)[1])))
 
 
+def store(estimator: Any, arguments: dict[str, Any]) -> None:
+    """Store the arguments of a constructor, ``locals()`` there, under their names."""
+    for name, value in arguments.items():
+        if name not in ("self", "__class__"):
+            setattr(estimator, name, value)
+
+
 # What to pass instead of None or a name, so that the parameter has parameters of its own.
 INSTEAD = {"kernel": "kernel=krein.kernels.Gaussian()", "features": "features=krein.Nystrom()"}
 
@@ -141,6 +150,21 @@ class NestedParameters:
         check_nested(self, params)
         return super().set_params(**params)  # type: ignore[misc]  # the estimator's own
 
+    @classmethod
+    @functools.cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn inspects the signature of the class in every clone.
+        return super()._get_param_names()  # type: ignore[misc]
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return True if two values are equal; they may be arrays or sparse matrices."""
+    if a is b:
+        return True
+    if sparse.issparse(a) and sparse.issparse(b):
+        return a.shape == b.shape and (a != b).nnz == 0
+    return not (sparse.issparse(a) or sparse.issparse(b)) and np.array_equal(a, b)
+
 
 class ByValue:
     """Objects are equal if their types and attributes are; attributes may be arrays."""
@@ -149,9 +173,7 @@ class ByValue:
         if type(self) is not type(other):
             return NotImplemented
         mine, theirs = vars(self), vars(other)
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(mine[name], theirs[name]) for name in mine
-        )
+        return mine.keys() == theirs.keys() and all(same(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
 

@@ -14,9 +14,11 @@ from ._validation import UNIT_TOLERANCE, as_generator
 from .features import FeatureMap, RandomFourier, RandomGegenbauer
 from .features.base import RandomMap
 from .kernels import Kernel, NoMeasureError
+from .kernels.errors import one_line
 from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
 from .measures import InfiniteMassError
+from .plots import plot_spectrum
 from .rows import count
 
 # Asymmetry and negative eigenvalues below these shares are rounding errors.
@@ -129,8 +131,6 @@ class Diagnosis:
         -------
         matplotlib Axes
         """
-        from .plots import plot_spectrum
-
         return plot_spectrum(self, ax)
 
 
@@ -194,7 +194,7 @@ def diagnose(
     if worthless is not None:
         advice = f"The kernel matrix is {worthless}. {advice}"
     return Diagnosis(
-        kernel=repr(kernel),
+        kernel=one_line(kernel),
         n_rows=len(K),
         n_components=n_components,
         eigenvalues=eigenvalues,

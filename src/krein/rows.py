@@ -13,6 +13,54 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 
+class Sides:
+    """Rows of kernel values in both directions, for a kernel that is not symmetric.
+
+    Row i of `left` holds the values k(x_i, t_j), row i of `right` the values k(t_j, x_i). Indices
+    and slices act on both.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (m, n)
+    """
+
+    def __init__(self, left: NDArray, right: NDArray):
+        self.left, self.right = left, right
+
+    @classmethod
+    def of(cls, K: NDArray) -> Sides:
+        """Return both directions of a square matrix with ``K[i, j] = k(x_i, x_j)``."""
+        return cls(K, K.T)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.left.shape
+
+    @property
+    def ndim(self) -> int:
+        return self.left.ndim
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.left.dtype
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __getitem__(self, key: Any) -> Sides:
+        return Sides(self.left[key], self.right[key])
+
+
+def left_of(X: Any) -> Any:
+    """Return the rows as the first argument of a kernel; only `Sides` differ from X."""
+    return X.left if isinstance(X, Sides) else X
+
+
+def right_of(X: Any) -> Any:
+    """Return the rows as the second argument of a kernel; only `Sides` differ from X."""
+    return X.right if isinstance(X, Sides) else X
+
+
 def is_table(X: Any) -> bool:
     """Return True if X is an array, a sparse matrix or a data frame."""
     return sparse.issparse(X) or (hasattr(X, "shape") and hasattr(X, "__array__"))
@@ -23,6 +71,8 @@ def as_rows(X: Any) -> Any:
 
     A data frame becomes an array. An array of strings or objects of one dimension becomes a list.
     """
+    if isinstance(X, Sides):
+        return X
     if sparse.issparse(X):
         return X if X.format == "csr" else X.tocsr()
     if is_table(X):
@@ -32,8 +82,11 @@ def as_rows(X: Any) -> Any:
 
 
 def as_objects(X: Any) -> Any:
-    """Return a collection of objects: an array of one or two dimensions as it is, else a list."""
-    return X if hasattr(X, "shape") and len(X.shape) < 3 else list(X)
+    """Return a collection of objects: a matrix as it is, else a list."""
+    n_dimensions = len(X.shape) if hasattr(X, "shape") else 0
+    if n_dimensions == 2:
+        return X
+    return np.asarray(X).tolist() if n_dimensions == 1 else list(X)
 
 
 def count(X: Any) -> int:

@@ -275,18 +275,23 @@ def check_penalty(penalty: Any, form: Form) -> None:
         return
     assert_array_equal(np.diagonal(P), penalty.diagonal(form))
     assert np.all(penalty.diagonal(form) >= 0)
-    step = 1e-6
-    names = [field.name for field in fields(penalty)]
-    for name, slope in zip(names, penalty.derivatives(form), strict=False):
-        value = getattr(penalty, name)
-        up, down = (
-            replace(penalty, **{name: value * np.exp(sign * step)}).diagonal(form)
-            for sign in (1, -1)
-        )
-        finite = np.isfinite(penalty.diagonal(form))
-        numeric = (up[finite] - down[finite]) / (2 * step)
-        assert_allclose(numeric, slope[finite], rtol=1e-6, atol=1e-9)
+    finite = np.isfinite(penalty.diagonal(form))
+    numeric = _central_differences(lambda other: other.diagonal(form)[finite], penalty, 1e-6)
+    for change, slope in zip(numeric, penalty.derivatives(form), strict=False):
+        assert_allclose(change, slope[finite], rtol=1e-6, atol=1e-9)
         assert not np.any(slope[~finite])
+
+
+def _central_differences(
+    function: Callable[[Any], NDArray], penalty: Any, step: float
+) -> list[NDArray]:
+    """Return the derivatives of a function by the logarithm of each parameter of a penalty."""
+
+    def at(name: str, shift: float) -> NDArray:
+        return function(replace(penalty, **{name: getattr(penalty, name) * np.exp(shift)}))
+
+    names = [field.name for field in fields(penalty)]
+    return [(at(name, step) - at(name, -step)) / (2 * step) for name in names]
 
 
 def check_solver(
@@ -309,18 +314,10 @@ def check_solver(
 def _check_derivatives(solver: Any, problem: LeastSquares, penalty: Any) -> None:
     coef, changes = solver.derivatives(problem, penalty)
     assert_allclose(coef, solver.solve(problem, penalty), rtol=0, atol=1e-8 * np.abs(coef).max())
-    names = [field.name for field in fields(penalty)]
-    step = 1e-5
-    for name, change in zip(names, changes, strict=True):
-        up, down = (
-            solver.solve(
-                problem, replace(penalty, **{name: getattr(penalty, name) * np.exp(sign * step)})
-            )
-            for sign in (1, -1)
-        )
-        numeric = (up - down) / (2 * step)
-        scale = max(float(np.abs(numeric).max()), 1e-3 * float(np.abs(coef).max()))
-        assert_allclose(change, numeric, rtol=0, atol=1e-4 * scale)
+    numeric = _central_differences(lambda other: solver.solve(problem, other), penalty, 1e-5)
+    for expected, change in zip(numeric, changes, strict=True):
+        scale = max(float(np.abs(expected).max()), 1e-3 * float(np.abs(coef).max()))
+        assert_allclose(change, expected, rtol=0, atol=1e-4 * scale)
 
 
 def check_learner(learner: Any, X: NDArray, y: NDArray) -> None:

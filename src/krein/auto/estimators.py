@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,13 +21,11 @@ from ..estimators._representation import Recipe, scaled_gaussian
 from ..estimators._targets import Classes, Numbers, Targets, decide
 from ..estimators.ridge import KreinRidge, KreinRidgeClassifier
 from ..estimators.svc import KreinSVC
+from ..estimators.two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
 from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
 from ..kernels import Kernel
-from ..kernels.errors import BadPairError
 from ..kernels.memory import Memory, Remembered
-from ..kernels.values import UninformativeWarning, check_values, warn_uninformative
-from ..proximity import DissimilarityToSimilarity
-from ..proximity.errors import BadProximityError
+from ..kernels.values import UninformativeWarning, warn_uninformative
 from ..rows import count
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
@@ -36,8 +34,9 @@ from .maps import candidates, views
 from .parameters import with_parameters
 from .plan import Plan
 from .report import Report
-from .sizes import AT_ONCE, FEW, N_JUDGED, SAMPLED
-from .trials import Tasks, Trials
+from .sizes import AT_ONCE, FEW, N_JUDGED
+from .trials import TWO_SIDED, Tasks, Trials
+from .values import median_dissimilarity, resolved
 
 
 class Automatic(Estimator):
@@ -62,6 +61,10 @@ class Automatic(Estimator):
     @property
     def _recipe(self) -> Recipe:
         return Recipe(self._name, self.kernel, 1, None, self.random_state)
+
+    @property
+    def _needs_both_sides(self) -> bool:
+        return self._recipe.is_directed
 
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
@@ -142,7 +145,9 @@ class Automatic(Estimator):
             )
         self.estimators_ = trials.finish()
         self.best_estimator_, self.report_ = self.estimators_[0], trials.report
-        self.best_estimator_._representation.warn_if_two_sided(self._name)
+        if not trials.saw_both_sides:
+            seen = self.best_estimator_._representation
+            seen.warn_if_two_sided(self._name, self._two_sided_name)
         if "n_features_in_" in vars(self):
             for model in self.estimators_:
                 model.n_features_in_ = self.n_features_in_
@@ -158,7 +163,7 @@ class Automatic(Estimator):
         elif isinstance(self.kernel, str):
             self.kernel_ = self.kernel
         else:
-            self.kernel_ = _resolved(self.kernel, sample)
+            self.kernel_ = resolved(self.kernel, sample)
         if self.dissimilarity and self._recipe.pairwise:
             return "precomputed"
         kernel = self.kernel_
@@ -169,28 +174,13 @@ class Automatic(Estimator):
         return Remembered(kernel, Memory(kernel._check_data(data.memory.X)))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
-        """The median dissimilarity, of sampled objects or of a matrix; values are checked."""
         if self.kernel is None:
             raise ValueError(
                 f"{self._name}(dissimilarity=True) needs a kernel whose values are "
                 "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
                 "is a Gaussian, a similarity."
             )
-        places = None  # the indices of a sample mean nothing to the caller
-        try:
-            if isinstance(kernel, Kernel):
-                D = check_values(kernel, kernel(sample[:SAMPLED]))
-            else:
-                # In the order of the caller, to whom an error names the place of a bad value.
-                assert data.columns is not None
-                places = np.sort(data.columns)
-                D = data.memory.X[np.ix_(places, places)]
-                DissimilarityToSimilarity("double_centering").fit(D)  # needs a symmetric matrix
-            return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
-        except BadPairError as bad:
-            raise bad.nowhere() from None
-        except BadProximityError as bad:
-            raise bad.within(self._name, places, "use dissimilarity=False") from None
+        return median_dissimilarity(self._name, kernel, data, sample)
 
     # --- prediction -----------------------------------------------------------------------------
 
@@ -208,15 +198,6 @@ class Automatic(Estimator):
             return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
 
 
-def _resolved(kernel: Kernel, sample: Rows) -> Kernel:
-    """A copy of the kernel with the parameters that it takes from data taken from the sample."""
-    try:
-        return clone(kernel).resolved(sample.X)
-    except BadPairError as bad:
-        places = sample.places
-        raise (bad if places is None else bad.among(places, places)) from None
-
-
 @with_parameters
 class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     """Regression with any kernel, everything chosen by cross-validation.
@@ -225,9 +206,10 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     tuned, on Nyström maps of several ranks, on similarities as features and on a Gaussian of them,
     and, if there are many rows and the kernel has a measure, on random Fourier features. `report_`
     says what was tried, what was chosen and why. Ridge is tried on all maps, the other learner on
-    the three maps that suit ridge best. Dissimilarities D give maps of ``−½ D²``, the similarity of
-    the papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a
-    Gaussian of its rows are tried as features.
+    the three maps that suit ridge best. A kernel that is not symmetric is also tried with two-sided
+    ridge, on all maps, and with its symmetric part. Dissimilarities D give maps of ``−½ D²``, the
+    similarity of the papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows;
+    D itself and a Gaussian of its rows are tried as features.
 
     On up to 2000 rows (a stream of so few rows is gathered) maps are fitted anew for each fold, and
     the best few trials, none with more than 1.5 times the smallest loss, are averaged: the best
@@ -279,7 +261,11 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
         store(self, locals())
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
-        return {"ridge": (KreinRidge, {}), "VC-LSM": (VarianceConstrainedRegressor, {})}
+        return {
+            "ridge": (KreinRidge, {}),
+            TWO_SIDED: (TwoSidedRidge, {}),
+            "VC-LSM": (VarianceConstrainedRegressor, {}),
+        }
 
     def predict(self, X: Any) -> NDArray:
         """Return the mean prediction of the kept learners, shape (n,) or (n, k).
@@ -287,6 +273,8 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : as in `fit`
+            For ``Precomputed(symmetric=False)``, a pair ``(k(x, T), k(T, x).T)`` of arrays of shape
+            (m, n), with the n training rows T.
         """
         return self._mean(X, "predict")
 
@@ -299,9 +287,10 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     each with its penalties tuned, on Nyström maps of several ranks, on similarities as features and
     on a Gaussian of them, and, if there are many rows and the kernel has a measure, on random
     Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried on all
-    maps, the other learners on the three maps that suit ridge best. Dissimilarities D give maps of
-    ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates each on more
-    than 200 rows; D itself and a Gaussian of its rows are tried as features.
+    maps, the other learners on the three maps that suit ridge best. A kernel that is not symmetric
+    is also tried with two-sided ridge, on all maps, and with its symmetric part. Dissimilarities D
+    give maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates
+    each on more than 200 rows; D itself and a Gaussian of its rows are tried as features.
 
     Trials are judged by their error; equal errors are common, and the squared error decides among
     them. On up to 2000 rows, of which hardly any are wrong, trials are judged by the Brier score,
@@ -364,6 +353,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         options = {"criterion": "squared_error"} if few else {}
         return {
             "ridge": (KreinRidgeClassifier, options),
+            TWO_SIDED: (TwoSidedRidgeClassifier, options),
             "VC-LSM": (VarianceConstrainedClassifier, options),
             "squared hinge": (KreinSVC, {"criterion": "squared_hinge"} if few else {}),
         }
@@ -379,6 +369,8 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : as in `fit`
+            For ``Precomputed(symmetric=False)``, a pair ``(k(x, T), k(T, x).T)`` of arrays of shape
+            (m, n), with the n training rows T.
         """
         return self._mean(X, "decision_function")
 
@@ -388,5 +380,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : as in `fit`
+            For ``Precomputed(symmetric=False)``, a pair ``(k(x, T), k(T, x).T)`` of arrays of shape
+            (m, n), with the n training rows T.
         """
         return decide(self.decision_function(X), self.classes_)

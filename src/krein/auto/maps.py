@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
 
 from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Gaussian, Kernel, Similarity
-from ..proximity import DissimilarityToSimilarity
+from ..proximity import DissimilarityToSimilarity, symmetrize
+from ..rows import Sides
 from .sizes import FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
 
 # The width of the Gaussian of similarities, in standard deviations of all similarities.
@@ -17,11 +20,22 @@ SIGMA = 1.4
 
 
 class Candidate(NamedTuple):
-    """A map that is tried."""
+    """A map that is tried.
+
+    Attributes
+    ----------
+    name : str
+    width : int
+    features : transformer
+    is_directed : bool
+        True if the map is that of a kernel that is not symmetric, and two-sided learners gain by
+        its second side.
+    """
 
     name: str
     width: int
     features: Any
+    is_directed: bool = False
 
 
 class View(NamedTuple):
@@ -49,10 +63,35 @@ class View(NamedTuple):
         return made if self.before is None else make_pipeline(self.before, made)
 
 
+class BothDirections(TransformerMixin, BaseEstimator):
+    """The mean of both directions of precomputed values, ``(k(x, T) + k(T, x)ᵀ)/2``."""
+
+    takes_sides = True
+
+    def fit(self, X: Sides, y: Any = None) -> BothDirections:
+        """Learn nothing."""
+        return self
+
+    def transform(self, X: Sides) -> NDArray:
+        """Return the mean of both sides."""
+        return symmetrize(X.left, reverse=X.right.T)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        return tags
+
+
+def is_directed(kernel: Kernel | str) -> bool:
+    """Return True if the kernel is not symmetric."""
+    return isinstance(kernel, Kernel) and not kernel.is_symmetric
+
+
 def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]:
     """Return the similarities that maps are made of.
 
-    A kernel is one view. A kernel whose values are dissimilarities D has several: ``−½ D²``, which
+    A symmetric kernel is one view; one that is not symmetric has its symmetric part beside it. A
+    kernel whose values are dissimilarities D has several: ``−½ D²``, which
     is an inner product (double-centred, if D is a matrix); exp(−γ D) and exp(−γ D²), to which all
     objects that are far away are equally far; and D itself, as features.
 
@@ -65,7 +104,7 @@ def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]
         The median dissimilarity; None if the kernel is a similarity.
     """
     if median is None:
-        return [View("", kernel)]
+        return [View("", kernel), *_symmetrised(kernel)]
     rules = {"exp": ("D", median), "gaussian": ("D²", median**2)}
     found = [_view("", kernel, "double_centering", "negative_squared")]
     for rule, (letter, unit) in rules.items():
@@ -73,6 +112,15 @@ def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]
             name = f"exp(−{'' if rate == 1 else f'{rate:g} '}{letter})"
             found.append(_view(name, kernel, rule, rule, gamma=rate / unit))
     return [*found, View("dissimilarities", kernel, is_similar=False)]
+
+
+def _symmetrised(kernel: Kernel | str) -> list[View]:
+    """The view of the symmetric part of a kernel that is not symmetric."""
+    if isinstance(kernel, str) or kernel.is_symmetric:
+        return []
+    if kernel.is_pairwise:
+        return [View("symmetrised", "precomputed", BothDirections())]
+    return [View("symmetrised", kernel.symmetric_part)]
 
 
 def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **rate: Any) -> View:
@@ -99,19 +147,20 @@ def _all_maps(
     options: dict[str, Any] = {"random_state": seed}
     # Similarities to as many objects as the widest map has landmarks.
     rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
-    if automatic and len(seen) > 1 and n_rows <= FEWEST:
+    if automatic and not all(view.is_similar for view in seen) and n_rows <= FEWEST:
         # All trials are averaged: one simple map of each view is enough.
         for view in seen:
             yield _rows(view, width, landmarks=rule, **options)
         return
     given, *others = [view for view in seen if view.is_similar]
+    directed = is_directed(given.kernel)
     for rank in ranks:
-        yield Candidate("Nystrom", rank, given.map(Nystrom, rank, **options))
+        yield Candidate("Nystrom", rank, given.map(Nystrom, rank, **options), directed)
     widest, whole = ranks[-1], {}
     if automatic and ranks[-1] < n_rows <= WHOLE:
         widest, whole = n_rows, {"landmarks": "all"}
         everything = given.map(Nystrom, n_rows, landmarks="all", **options)
-        yield Candidate("Nystrom (all)", n_rows, everything)
+        yield Candidate("Nystrom (all)", n_rows, everything, directed)
     for view in others:
         yield Candidate(view.name, widest, view.map(Nystrom, widest, **whole, **options))
     if not automatic:
@@ -124,7 +173,9 @@ def _all_maps(
         yield Candidate(f"Gaussian of {rows.name}", width, shaped)
     if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
         width = 2 * ranks[-1]
-        yield Candidate("RandomFourier", width, given.map(RandomFourier, width, **options))
+        yield Candidate(
+            "RandomFourier", width, given.map(RandomFourier, width, **options), directed
+        )
 
 
 def _rows(view: View, width: int, **options: Any) -> Candidate:
@@ -132,4 +183,5 @@ def _rows(view: View, width: int, **options: Any) -> Candidate:
     name = view.name or "similarities"
     if view.name and view.is_similar:
         name = f"rows of {view.name}"
-    return Candidate(name, width, view.map(SimilarityFeatures, width, **options))
+    made = view.map(SimilarityFeatures, width, **options)
+    return Candidate(name, width, made, is_directed(view.kernel))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from textwrap import shorten
 
 import numpy as np
 
+# Number of characters of a note in the printed report; `Trial.note` has the whole note.
+LONGEST_NOTE = 100
 # What losses are called in a report.
 NAMES = {"brier": "Brier score", "error": "error", "squared_error": "squared error"}
 
@@ -84,5 +87,6 @@ class Report:
             found = [f"{loss:.4g}" if np.isfinite(loss) else "-" for loss in t.losses[:2]]
             losses = "".join(f"{loss:>15}" for loss in found)
             row = f"{t.features:<28}{t.width:>6}  {t.learner:<13}{losses}{t.seconds:>9.2f}"
-            lines.append(f"{row} {mark} {t.note}".rstrip())
+            note = shorten(t.note, LONGEST_NOTE, placeholder=" …")
+            lines.append(f"{row} {mark} {note}".rstrip())
         return "\n".join([*lines, self.reason])

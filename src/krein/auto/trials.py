@@ -28,6 +28,8 @@ from .sizes import GOOD_MAPS
 AS_GOOD = 1.5
 # The same factor of squared errors where nothing is chosen.
 CLOSE = 1.1
+# The name of the learner that is tried on all maps of a kernel that is not symmetric.
+TWO_SIDED = "two-sided"
 
 
 @dataclass
@@ -136,11 +138,15 @@ class Trials:
         self._first_error: ValueError | None = None
 
     def run(self, maps: list[Candidate]) -> None:
-        """Try the first learner on all maps, and the other learners on the maps that suit it."""
-        first, *others = self.learners
+        """Try the first learner on all maps, and the other learners on the maps that suit it.
+
+        The two-sided learner is tried on all maps with two sides.
+        """
+        first, *others = (kind for kind in self.learners if kind != TWO_SIDED)
         scores: dict[Candidate, tuple[float, ...]] = {}
         for candidate in maps:
-            scores[candidate] = self.attempt(first, candidate)
+            kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
+            scores[candidate] = min(self.attempt(kind, candidate) for kind in kinds)
             if self.plan.chooses:
                 self.tasks.keep(self._suited(scores))
         if not self._good and self._first_error is not None:
@@ -167,7 +173,7 @@ class Trials:
         if self.plan.chooses:
             useful = {good.place for _, best in self._choices() for good in best}
             self._good = [good for good in self._good if good.place in useful]
-        width = int(np.shape(models[0].coef_)[-1])
+        width = models[0]._representation.form.width
         found = _penalties(models[0])
         self.report.trials.append(Trial(candidate.name, kind, width, losses, spent, "", found))
         return losses
@@ -188,7 +194,7 @@ class Trials:
                 raise
             # Otherwise this map does not suit the data, e.g. a kernel without a measure.
             self._first_error = self._first_error or error
-            return str(error).split(": ")[0]
+            return str(error)
         losses = _mean(models, self.criteria)
         self._good.append(Good(losses, len(self.report.trials), kind, models))
         return ""
@@ -241,6 +247,12 @@ class Trials:
     def n_finished(self) -> int:
         """The number of trials that were finished."""
         return sum(np.isfinite(trial.score) for trial in self.report.trials)
+
+    @property
+    def saw_both_sides(self) -> bool:
+        """True if a trial of the two-sided learner was finished."""
+        trials = self.report.trials
+        return any(t.learner == TWO_SIDED and np.isfinite(t.score) for t in trials)
 
     def _no_time(self, kind: str, candidate: Candidate) -> str:
         """Return why a trial is not begun; the first trial always is."""

@@ -3,6 +3,7 @@
 from .baselines import CorrectedSVC
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
+from .two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
 from .variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
 
 __all__ = [
@@ -10,6 +11,8 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "TwoSidedRidge",
+    "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
     "VarianceConstrainedRegressor",
 ]

@@ -8,11 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import r2_score
+from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from .._validation import check_nested, check_numeric_columns, outside_level
-from ..kernels import Kernel
-from ..rows import as_objects, as_rows, count
+from ..rows import Sides, as_objects, count
 from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
@@ -50,12 +51,22 @@ class Estimator(_progress.CallbackSupportMixin):
         raise TypeError(f"{type(self).__name__} must define _recipe.")
 
     @property
+    def _needs_both_sides(self) -> bool:
+        """True if new rows of a precomputed kernel are needed in both directions."""
+        return False
+
+    @property
     def _classifies(self) -> bool:
         return isinstance(self, ClassifierMixin)
 
     @property
     def _name(self) -> str:
         return type(self).__name__
+
+    @property
+    def _two_sided_name(self) -> str:
+        """The name of the learner that uses both sides of a kernel that is not symmetric."""
+        return "TwoSidedRidgeClassifier" if self._classifies else "TwoSidedRidge"
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
@@ -100,6 +111,7 @@ class Estimator(_progress.CallbackSupportMixin):
             )
         if not reset:
             return Data.of(InMemory(self._restricted(X), y, sample_weight))
+        X = Sides.of(X) if self._recipe.is_directed else X
         return Data.of(InMemory(X, y, sample_weight), self._recipe.pairwise)
 
     def _restricted(self, X: Any) -> Any:
@@ -108,15 +120,17 @@ class Estimator(_progress.CallbackSupportMixin):
 
     def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
         """Return a matrix or a list of objects, and the targets, both validated."""
+        if not reset and self._is_pair(X):
+            sides = self._sides(X)
+            left, y = self._validated(sides.left, y, reset)
+            return Sides(left, sides.right), y
         if self._recipe.takes_matrix(X):
             check_numeric_columns(self, X)
             numeric = {} if self._classifies else {"multi_output": True, "y_numeric": True}
             X, y = validate_data(self, X, y, reset=reset, **self._formats, **numeric)
         else:
-            X, y = as_objects(X), np.asarray(y)
-            kernel = self._recipe.kernel_of_rows
-            if isinstance(kernel, Kernel):
-                kernel._check_data(X)  # an object that it cannot take has its own index here
+            # The kernel gives equal objects the same content; its errors name the index of one.
+            X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)
         if self._classifies:
             check_labels(y)
             y = y.ravel() if y.ndim == 2 and y.shape[1] == 1 else y
@@ -157,6 +171,10 @@ class Estimator(_progress.CallbackSupportMixin):
 
     def _new_rows(self, X: Any) -> Container:
         """Return new rows as a container, with the features of the fit."""
+        if isinstance(X, Sides) or self._is_pair(X):
+            return InMemory(X if isinstance(X, Sides) else self._sides(X))
+        if self._needs_both_sides:
+            raise self._no_pair(f"got one {type(X).__name__}")
         if is_stream(X):
             layout = self._layout
             if layout is None:
@@ -166,10 +184,38 @@ class Estimator(_progress.CallbackSupportMixin):
             check_numeric_columns(self, X)
             X = validate_data(self, X, reset=False, **self._formats)
         else:
-            X = as_rows(X)
+            X = as_objects(X)
         if not count(X):
             raise ValueError(f"X has no rows: {self._name} predicts for at least one.")
         return InMemory(X, rows=count(X))
+
+    def _is_pair(self, X: Any) -> bool:
+        """Return True if X holds kernel values in both directions."""
+        pairs = isinstance(X, tuple) and len(X) and all(np.ndim(side) == 2 for side in X)
+        return bool(pairs) and self._recipe.pairwise
+
+    def _sides(self, X: Any) -> Sides:
+        """Return a pair (k(x, T), k(T, x)ᵀ) of new rows, validated."""
+        options = {"dtype": [np.float64, np.float32], "input_name": "X"}
+        arrays = [check_array(side, **options) for side in X]
+        shapes = [array.shape for array in arrays]
+        if len(arrays) != 2 or shapes[0] != shapes[1] or shapes[0][1] not in self._row_widths:
+            raise self._no_pair(f"got arrays of shape {', '.join(map(str, shapes))}")
+        return Sides(*arrays)
+
+    @property
+    def _row_widths(self) -> set[int]:
+        """The numbers of columns that new rows of a precomputed kernel may have."""
+        return {self.n_features_in_}
+
+    def _no_pair(self, found: str) -> ValueError:
+        n = vars(self).get("n_features_in_", "n")
+        return ValueError(
+            f"{self._name} needs the kernel values of m new rows x in both directions, because "
+            "k(x, y) differs from k(y, x): pass a pair (k(x, T), k(T, x).T) of two arrays of shape "
+            f"(m, {n}), where T are the {n} training rows, {found}. For the training rows the pair "
+            "is (K, K.T)."
+        )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R² or the accuracy.
@@ -189,7 +235,11 @@ class Estimator(_progress.CallbackSupportMixin):
         """
         if is_stream(X) and (y is None or isinstance(y, str | int)):
             X, y, sample_weight = self._with_targets(X, y, sample_weight)
-        return super().score(X, y, sample_weight)
+        if self._classifies:
+            return super().score(X, y, sample_weight)
+        y, found = np.asarray(y, dtype=float), self.predict(X)
+        unit = float(np.abs(y).max(initial=0)) or 1.0  # squares must not overflow or underflow
+        return float(r2_score(y / unit, found / unit, sample_weight=sample_weight))
 
     def _with_targets(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         layout = self._layout

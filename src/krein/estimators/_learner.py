@@ -91,8 +91,9 @@ class Learner(Estimator):
     def _adopt(self, task: Task) -> None:
         self.__dict__.pop("cv_results_", None)  # of an earlier fit
         representation = task.representation
-        if task.recipe.owner == self._name:  # an automatic learner warns once for all its trials
-            representation.warn_if_two_sided(self._name)
+        # An automatic learner warns once for all its trials.
+        if task.recipe.owner == self._name and not task.recipe.both_sides:
+            representation.warn_if_two_sided(self._name, self._two_sided_name)
         self._representation, self._targets = representation, task.targets
         self._columns = task.data.columns
         self.features_ = representation.features
@@ -143,7 +144,9 @@ class Learner(Estimator):
         ----------
         X : as in `fit`
             The columns of a file are matched with those of the fit by name, in any order, and other
-            columns are ignored; columns without names are matched by place.
+            columns are ignored; columns without names are matched by place. For a learner of both
+            sides with ``Precomputed(symmetric=False)``, X is a pair ``(k(x, T), k(T, x).T)`` of
+            arrays of shape (m, n), with the n training rows T.
         """
         return self._targets_fitted.decode(self._outputs(X))
 
@@ -178,4 +181,5 @@ class Learner(Estimator):
         return [Block(self._restricted(rows.X))]
 
     def _restricted(self, X: Any) -> Any:
-        return X if self._columns is None else X[:, self._columns]
+        whole = self._columns is not None and X.shape[1] == self.n_features_in_
+        return X[:, self._columns] if whole else X

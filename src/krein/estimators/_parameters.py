@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from .._validation import store as store
 from ..kernels import Kernel
 
 C = TypeVar("C", bound=Any)
@@ -154,10 +155,3 @@ def _written(line: str, documents: dict[str, str]) -> str:
     name = line.strip()[1:-1]
     found = line.strip() == f"{{{name}}}" and name in documents
     return indent(documents[name], "    ") if found else line
-
-
-def store(estimator: Any, arguments: dict[str, Any]) -> None:
-    """Store the arguments of a constructor, ``locals()`` there, under their names."""
-    for name, value in arguments.items():
-        if name not in ("self", "__class__"):
-            setattr(estimator, name, value)

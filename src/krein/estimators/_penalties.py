@@ -21,7 +21,14 @@ REACH = 1e-10, 1e2
 SPREADS = (0.1, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2)
 SPREAD_REACH = 0.01, 10.0
 
-KINDS: dict[str, type] = {"split": Split, "krein": Indefinite, "l1": L1}
+# The penalties of one-sided learners, and those of the couplings of two-sided ones.
+KINDS: dict[str, type] = {
+    "split": Split,
+    "krein": Indefinite,
+    "l1": L1,
+    "joint": Split,
+    "askls": Indefinite,
+}
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class Wanted:
             check_penalties("alphas_neg", learner.alphas_neg),
             Constrained
             if hasattr(learner, "spread")
-            else KINDS[getattr(learner, "penalty", "split")],
+            else KINDS[getattr(learner, "penalty", getattr(learner, "coupling", "split"))],
             getattr(learner, "spread", None),
         )
 
@@ -99,11 +106,10 @@ class Wanted:
         # With a constraint the spreads multiply the number of settings.
         return (SHARES[::2] if self.kind is Constrained else SHARES) * scale
 
-    def grid(self, problem: LeastSquares, form: Form) -> list[Any]:
-        """Return all penalties to try on a least-squares problem."""
+    def grid(self, problem: LeastSquares, scale: float, form: Form) -> list[Any]:
+        """Return all penalties to try on a least-squares problem with features of this variance."""
         if self.kind is Indefinite:
-            return [Indefinite(float(a)) for a in self._beyond(problem, form)]
-        scale = float(np.trace(problem.gram)) or 1.0
+            return [Indefinite(float(a)) for a in self._beyond(problem, scale, form)]
         alphas = self.first(scale)
         if self.is_second_free(form):
             pairs = [(a, b) for a in alphas for b in self._seconds(alphas, scale)]
@@ -121,11 +127,11 @@ class Wanted:
             alphas = SHARES * scale
         return alphas if self.alphas is not None else np.append(alphas, np.inf)
 
-    def _beyond(self, problem: LeastSquares, form: Form) -> Array:
+    def _beyond(self, problem: LeastSquares, scale: float, form: Form) -> Array:
         """Values beyond the largest eigenvalue of the negative part, where nothing is singular."""
         negative = form.signs < 0
         if self.alphas is not None or not np.any(negative):
-            return self.first(float(np.trace(problem.gram)) or 1.0)
+            return self.first(scale)
         largest = float(np.linalg.eigvalsh(problem.gram[np.ix_(negative, negative)])[-1])
         return 1.05 * largest * np.geomspace(1, 1e5, len(SHARES))
 

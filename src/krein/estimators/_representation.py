@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
 from ..kernels.errors import BadPairError
+from ..rows import left_of, right_of
 from ..streaming.survey import Rows
 
 Array = NDArray[np.floating]
@@ -38,28 +39,36 @@ class Representation:
     is_two_sided : bool
         True if ``k(x, y) ≠ k(y, x)``: then no learner that uses `transform` alone sees the whole
         kernel.
+    is_doubled : bool
+        True if the features of a row are [Z, Z_dual], which a learner of both sides needs if the
+        map has no form. With a form, Z_dual = Z Mᵀ and Z is enough.
     """
 
     features: Any
     form: Form
     is_two_sided: bool = False
+    is_doubled: bool = False
 
     @classmethod
     def of(cls, features: Any, sample: Any) -> Representation:
         """Return the representation of a map that was fitted on `sample`."""
-        last = features[-1] if hasattr(features, "steps") else features
+        last = last_step(features)
         form = getattr(last, "form_", None)
         if form is not None:
             return cls(features, form, not form.is_symmetric)
         if isinstance(last, FeatureMap):  # a two-sided map
             return cls(features, Signature(np.ones(last._n_features_out)), True)
-        width = _dense(features.transform(sample[:1])).shape[1]
+        width = _dense(features.transform(_seen(features, sample[:1]))).shape[1]
         return cls(features, Signature(np.ones(width)))
+
+    def of_both_sides(self) -> Representation:
+        """Return the representation for a learner that uses both sides of the kernel."""
+        return replace(self, is_doubled=self.is_two_sided and self.form.is_symmetric)
 
     @property
     def width(self) -> int:
         """The number of features."""
-        return self.form.width
+        return 2 * self.form.width if self.is_doubled else self.form.width
 
     @property
     def block_rows(self) -> int:
@@ -67,7 +76,7 @@ class Representation:
         return max(256, min(8192, FEATURE_BYTES // (8 * max(1, self.width))))
 
     def transform(self, X: Any, start: int = 0) -> Array:
-        """Return Z(X).
+        """Return Z(X), or both sides of it.
 
         Parameters
         ----------
@@ -76,24 +85,48 @@ class Representation:
             The index of the first row in the data, for error messages.
         """
         try:
-            return _dense(self.features.transform(X))
+            Z = _dense(self.features.transform(_seen(self.features, X)))
+            return np.concatenate([Z, self.transform_dual(X)], axis=1) if self.is_doubled else Z
         except BadPairError as bad:
             raise bad.after(start) from None
 
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
-        return _dense(self.features.transform_dual(X))
+        X = right_of(X)
+        if len(getattr(self.features, "steps", ())) > 1:
+            X = self.features[:-1].transform(X)
+        return _dense(last_step(self.features).transform_dual(X))
 
-    def warn_if_two_sided(self, owner: str) -> None:
-        """Warn that a learner that uses `transform` alone ignores the direction of the kernel."""
+    def warn_if_two_sided(self, owner: str, instead: str) -> None:
+        """Warn that a learner that uses `transform` alone ignores the direction of the kernel.
+
+        Parameters
+        ----------
+        owner : str
+            The name of the learner.
+        instead : str
+            The name of the learner that uses both sides.
+        """
         if self.is_two_sided:
             warnings.warn(
                 f"{owner} uses transform(X) alone, but k(x, y) differs from k(y, x) for the kernel "
                 f"of {type(self.features).__name__}: the learner does not see the direction. Its "
-                "penalty is that of the kernel's symmetric part, or of |k| if the map has no form.",
+                "penalty is that of the kernel's symmetric part, or of |k| if the map has no form. "
+                f"{instead} learns from both sides.",
                 UserWarning,
                 stacklevel=outside_level(),
             )
+
+
+def last_step(features: Any) -> Any:
+    """Return a map, or the last step of a Pipeline."""
+    return features[-1] if hasattr(features, "steps") else features
+
+
+def _seen(features: Any, X: Any) -> Any:
+    """Return what a map sees of rows: the first side of `Sides`, unless it asks for both."""
+    first = features.steps[0][1] if hasattr(features, "steps") else features
+    return X if getattr(first, "takes_sides", False) else left_of(X)
 
 
 def _dense(Z: Any) -> Array:
@@ -114,6 +147,8 @@ class Recipe:
         Used in place of ``Nystrom(kernel, n_components)`` if it is not None.
     random_state : int, RandomState, Generator or None
         Seeds the parts of the map that have no seed of their own.
+    both_sides : bool
+        True if the learner uses both sides of a kernel that is not symmetric.
     """
 
     owner: str
@@ -121,6 +156,7 @@ class Recipe:
     n_components: int
     features: Any = None
     random_state: Any = None
+    both_sides: bool = False
 
     @property
     def pairwise(self) -> bool:
@@ -128,6 +164,14 @@ class Recipe:
         if self.features is None:
             return bool(Nystrom(self.kernel)._precomputed)
         return hasattr(self.features, "fit") and bool(get_tags(self.features).input_tags.pairwise)
+
+    @property
+    def is_directed(self) -> bool:
+        """True if the data are a square matrix of kernel values that is not symmetric."""
+        kernel = self.kernel
+        if self.features is not None:
+            kernel = getattr(last_step(self.features), "kernel", None)
+        return self.pairwise and isinstance(kernel, Kernel) and not kernel.is_symmetric
 
     @property
     def kernel_of_rows(self) -> Any:
@@ -154,6 +198,7 @@ class Recipe:
         features = self._copy(sample.X)
         if self.random_state is not None or self.features is None:
             _seed(features, rng)
+        sample = sample._replace(X=_seen(features, sample.X))
         try:
             features.fit(sample.X)
         except BadPairError as bad:
@@ -169,7 +214,8 @@ class Recipe:
                 "without y: put it into a Pipeline in front of the learner, so that "
                 "cross-validation refits it for each fold."
             ) from error
-        return Representation.of(features, sample.X)
+        found = Representation.of(features, sample.X)
+        return found.of_both_sides() if self.both_sides else found
 
     def _copy(self, sample: Any) -> Any:
         if self.features is None:

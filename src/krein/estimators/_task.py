@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -166,6 +166,17 @@ class Task:
     recipe: Recipe
     representation: Representation
     is_shared: bool = False
+
+    def of_both_sides(self) -> Task:
+        """Return the task for a learner that uses both sides of the kernel.
+
+        It is the same task, with the same moments, if the map has a form.
+        """
+        representation = self.representation.of_both_sides()
+        if representation == self.representation:
+            return self
+        recipe = replace(self.recipe, both_sides=True)
+        return replace(self, recipe=recipe, representation=representation)
 
     @cached_property
     def blocks(self) -> FeatureBlocks:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import as_generator, outside_level
+from ..forms import Form
 from ..learning import L1, LeastSquares, SquaredError, solver_for
 from ..learning.selection import FoldProblems, best
 from ..streaming import Folds, Moments, Survey, fold
@@ -19,7 +20,7 @@ from ._learner import Learner
 from ._penalties import Wanted, as_table
 from ._representation import Representation
 from ._targets import Classes
-from ._task import FeatureBlocks, Mistakes, Scores, Task
+from ._task import FeatureBlocks, Fold, Mistakes, Scores, Task
 
 Array = NDArray[np.floating]
 
@@ -29,10 +30,16 @@ class LeastSquaresLearner(Learner):
 
     # The moments of the data, if they are kept for `partial_fit`.
     _parts: list[Moments]
+    # False if only the targets are centred.
+    _center_features = True
+
+    @property
+    def _needs_folds(self) -> bool:
+        return Wanted.of(self).is_tuned
 
     def _solve(self, task: Task) -> None:
         # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
-        by_fold = Wanted.of(self).is_tuned and not (task.is_shared and self.nested)
+        by_fold = self._needs_folds and not (task.is_shared and self.nested)
         self._parts = task.fold_moments if by_fold else task.moments
         self._solve_moments(self._parts, task.survey, task)
 
@@ -44,31 +51,48 @@ class LeastSquaresLearner(Learner):
         """Tune and solve what the moments say; `task` is None if rows cannot be seen again."""
         wanted = Wanted.of(self)
         solver = self._solver(self._representation)
-        problems = FoldProblems.of(parts, self._targets.n_outputs, self.fit_intercept)
-        if not wanted.is_tuned:
-            penalty = wanted.given()
-        elif not problems.pairs and not (task is not None and task.is_shared and task.folds):
+        q, centers = self._targets.n_outputs, self._center_features
+        problems = FoldProblems.of(parts, q, self.fit_intercept, centers)
+        folds = problems.pairs or (task is not None and task.is_shared and task.folds)
+        if self._needs_folds and not folds:
             raise NoFoldsError(self._name, survey.n_rows, self.alpha)
-        else:
-            penalty = self._tune(wanted, solver, problems, task)
-        coef = solver.solve(problems.whole, penalty)
-        self._store(coef, problems.whole.intercept(coef))
+        tuned = wanted.is_tuned
+        penalty = self._tune(wanted, solver, problems, task) if tuned else wanted.given()
+        self._store(*self._fitted(solver, problems, parts, penalty, task))
         self.alpha_, self.alpha_neg_ = penalty.alpha, penalty.alpha_neg
         if hasattr(penalty, "spread"):
             self.spread_ = penalty.spread
 
+    def _fitted(
+        self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any
+    ) -> tuple[Array, Array]:
+        """The coefficients (p, q) and intercepts (q,) for a penalty."""
+        coef = solver.solve(problems.whole, penalty)
+        return coef, problems.whole.intercept(coef)
+
     def _solver(self, representation: Representation) -> Any:
-        """The solver of the penalty, on features with this form."""
+        """The solver of the penalty, on the features of this representation."""
+        return self._solver_of(representation.form)
+
+    def _solver_of(self, form: Form) -> Any:
         kind = Wanted.of(self).kind
         made = solver_for(SquaredError, kind, derivatives=self.alpha == "gradient")
         options = {"unit": self._targets.unit} if kind is L1 else {}
-        return made(representation.form, **options)
+        return made(form, **options)
+
+    def _posed(self, solver: Any, problem: LeastSquares) -> tuple[LeastSquares, float]:
+        """The problem that the penalties belong to, and the variance of its features."""
+        return problem, float(np.trace(problem.gram)) or 1.0
 
     # --- tuning ---------------------------------------------------------------------------------
 
+    def _candidates(self, wanted: Wanted, solver: Any, problem: LeastSquares) -> list[Any]:
+        """The penalties to try."""
+        return wanted.grid(*self._posed(solver, problem), solver.form)
+
     def _tune(self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None) -> Any:
         """Choose a penalty by cross-validation."""
-        candidates = wanted.grid(problems.whole, self._representation.form)
+        candidates = self._candidates(wanted, solver, problems.whole)
         by_error = self._criterion == "error" and task is not None
         square = float(problems.whole.square.sum()) or 1.0
         if self.nested and self.alpha != "gradient" and task is not None:
@@ -107,8 +131,8 @@ class LeastSquaresLearner(Learner):
         found, lost, n = wanted.descend(
             lambda penalty: problems.loss_and_gradient(solver, penalty),
             start,
-            self._representation.form,
-            float(np.trace(problems.whole.gram)) or 1.0,
+            solver.form,
+            self._posed(solver, problems.whole)[1],
             unit=square,
         )
         self.cv_results_ = as_table([start, found], n_evaluations=n, squared_error=lost)
@@ -118,11 +142,16 @@ class LeastSquaresLearner(Learner):
         """Losses and errors of all candidates, with a map of its own for each fold."""
         scores = Scores(len(candidates))
         for part in task.folds:
-            problem = LeastSquares.of(part.moments, part.Y.shape[1], self.fit_intercept)
+            problem = self._training(part)
             coefs = list(self._solver(part.blocks.representation).path(problem, candidates))
             outputs = np.stack([part.Z @ coef + problem.intercept(coef) for coef in coefs])
             scores.add(outputs, part.Y, part.weight, np.square(outputs - part.Y).sum(axis=2))
         return scores
+
+    def _training(self, part: Fold) -> LeastSquares:
+        """The problem of the rows outside a fold with a map of its own."""
+        q, centers = part.Y.shape[1], self._center_features
+        return LeastSquares.of(part.moments, q, self.fit_intercept, centers)
 
     @property
     def _criterion(self) -> str:
@@ -139,7 +168,7 @@ class LeastSquaresLearner(Learner):
 
     def _partial_fit(self, X: Any, y: Any, sample_weight: Any, announced: NDArray | None) -> None:
         """Learn from more rows; after the first call the squared error tunes the penalties."""
-        tuned = Wanted.of(self).is_tuned
+        tuned = self._needs_folds
         if not isinstance(self.cv, Integral) and tuned:
             raise ValueError(
                 f"{self._name}.partial_fit needs cv to be a number of folds, got {self.cv!r}: the "

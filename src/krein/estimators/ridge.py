@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from .._validation import all_or_nothing
 from ..kernels import Kernel
 from ._parameters import shared, store
-from .least_squares import LeastSquaresLearner
+from ._partial import PartialLabels, PartialNumbers
 
 
 @shared()
-class KreinRidge(LeastSquaresLearner, RegressorMixin, BaseEstimator):
+class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     """Ridge regression with an indefinite kernel: the Kreĭn least-squares method (LSM).
 
     ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b``: the
@@ -87,28 +85,9 @@ class KreinRidge(LeastSquaresLearner, RegressorMixin, BaseEstimator):
     ):
         store(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows; the map is fitted on the first ones.
-
-        After the first call penalties are tuned by the squared error, since earlier rows cannot be
-        seen again. The model keeps the moments of the data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-
-        Returns
-        -------
-        self
-        """
-        with self._threads(X), all_or_nothing(self):
-            self._partial_fit(X, y, sample_weight, None)
-        return self
-
 
 @shared()
-class KreinRidgeClassifier(LeastSquaresLearner, ClassifierMixin, BaseEstimator):
+class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     """Kreĭn ridge on targets −1 and +1, one column per class against the rest.
 
     ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` for each class; one
@@ -180,31 +159,3 @@ class KreinRidgeClassifier(LeastSquaresLearner, ClassifierMixin, BaseEstimator):
         random_state: Any = None,
     ):
         store(self, locals())
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
-        """Learn from more rows; the map is fitted on the first ones.
-
-        After the first call penalties are tuned by the squared error, since earlier rows cannot be
-        seen again. The model keeps the moments of the data.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : array-like of shape (k,), default=None
-            All classes that any call will have; needed in the first call unless it has all of them.
-
-        Returns
-        -------
-        self
-        """
-        with self._threads(X), all_or_nothing(self):
-            if isinstance(self.class_weight, str):
-                raise ValueError(
-                    "class_weight='balanced' needs all rows at once: give partial_fit a dict."
-                )
-            announced = None if classes is None else np.unique(np.asarray(classes))
-            self._partial_fit(X, y, sample_weight, announced)
-        return self

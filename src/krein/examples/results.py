@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..diagnostics import Diagnosis
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """The quality of one set of features.
 
     Attributes
@@ -23,8 +22,7 @@ class Score:
     accuracy: float
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The scores of all feature maps at one width.
 
     Attributes
@@ -49,8 +47,7 @@ class Comparison:
     nystroem_flip_error: float
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(NamedTuple):
     """The diagnosis of one kernel and the scores of its features.
 
     Attributes
@@ -79,8 +76,7 @@ class Study:
         return "positive definite" if self.diagnosis.is_positive_definite else "indefinite"
 
 
-@dataclass(frozen=True)
-class Quickstart:
+class Quickstart(NamedTuple):
     """The results of the whole tour.
 
     Attributes

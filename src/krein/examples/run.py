@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.metrics.pairwise import euclidean_distances
@@ -64,17 +65,14 @@ def run(
     # The matrices are small, so BLAS threads would mostly wait for each other.
     with threadpool_limits(1, "blas"):
         split = digits(n_train, n_test, rng)
-        for kernel in _kernels(float(np.median(euclidean_distances(split.train)))):
+        sigma = float(np.median(euclidean_distances(split.train)))
+        # A positive definite kernel and two indefinite ones.
+        for kernel in (Gaussian(sigma), DeltaGaussian(sigma, 10 * sigma), Sigmoid(1.0, -1.0)):
             if progress is not None:
                 progress(f"{type(kernel).__name__}: diagnosing, then widths {listed(chosen)}")
             rows = split.on_sphere() if kernel.traits.unit_rows else split
             studies.append(_study(kernel, rows, chosen, rng))
     return Quickstart(tuple(studies), n_train, n_test)
-
-
-def _kernels(sigma: float) -> list[Kernel]:
-    """Return a positive definite kernel and two indefinite ones."""
-    return [Gaussian(sigma), DeltaGaussian(sigma, 10 * sigma), Sigmoid(gamma=1.0, coef0=-1.0)]
 
 
 def _check_widths(widths: Sequence[int], most: int) -> tuple[int, ...]:
@@ -85,9 +83,7 @@ def _check_widths(widths: Sequence[int], most: int) -> tuple[int, ...]:
     return tuple(sorted(set(widths)))
 
 
-def _study(
-    kernel: Kernel, split: Split, widths: tuple[int, ...], rng: np.random.Generator
-) -> Study:
+def _study(kernel: Kernel, split: Split, widths: tuple[int, ...], rng: Generator) -> Study:
     diagnosis = diagnose(kernel, split.train, n_components=widths[-1], random_state=rng)
     K = kernel(split.test)
     values, vectors = np.linalg.eigh(K)
@@ -104,7 +100,7 @@ def _compare(
     method: str,
     K: NDArray,
     flipped: NDArray,
-    rng: np.random.Generator,
+    rng: Generator,
 ) -> Comparison:
     chosen = RandomGegenbauer if method == "RandomGegenbauer" else RandomFourier
     features = chosen(kernel, width, random_state=rng).fit(split.train)
@@ -122,9 +118,7 @@ def _compare(
     return Comparison(width, krein, rbf_sampler, nystroem, _distance(test, flipped, K))
 
 
-def _nystroem(
-    kernel: Kernel, split: Split, width: int, rng: np.random.Generator
-) -> tuple[NDArray, NDArray]:
+def _nystroem(kernel: Kernel, split: Split, width: int, rng: Generator) -> tuple[NDArray, NDArray]:
     """Return the features of scikit-learn's Nystroem for the training and the test rows.
 
     Landmarks are drawn uniformly, as Nystroem does. Nystroem gets precomputed matrices, because it

@@ -18,12 +18,20 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
-from .._validation import NestedParameters, all_or_nothing, as_generator, check_numeric_columns, own
+from .._validation import (
+    NestedParameters,
+    all_or_nothing,
+    as_generator,
+    check_choice,
+    check_numeric_columns,
+    own,
+)
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
-from ..rows import canonical
+from ..rows import canonical, count
 from .geometry import Range
+from .retrieval import check_neighbours, largest_products
 
 # Largest memory of the sample of rows in float64, in bytes.
 SAMPLE_BYTES = 2**25
@@ -74,12 +82,15 @@ class FeatureMap(
             # A clone, so that the caller may change parameters of the kernel after the fit.
             kernel = clone(self._resolved_kernel())
             X = self._validate(X, reset=True)
-            self.kernel_ = kernel.resolved(X)
+            self._resolve(kernel, X)
             self._learn(X, y, as_generator(self.random_state))
             # Landmarks and their indices may belong to the caller, so the map keeps copies.
             for name in {"landmarks_", "component_indices_"} & vars(self).keys():
                 setattr(self, name, own(getattr(self, name)))
         return self
+
+    def _resolve(self, kernel: Kernel, X: Any) -> None:
+        self.kernel_ = kernel.resolved(X)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
         """Hold BLAS to one thread if the data and the map are small."""
@@ -167,6 +178,56 @@ class FeatureMap(
         right = left if Y is None else self._validate(Y, reset=False)
         with self._threads(X):
             return self._map(left) @ self._map_dual(right).T
+
+    def nearest(
+        self, queries: Any, gallery: Any, k: int, direction: str = "source"
+    ) -> tuple[NDArray[np.intp], NDArray]:
+        """Find the objects of a gallery with the largest approximate kernel values.
+
+        The direction matters if the kernel is not symmetric. If k(x, y) says how strongly x cites
+        y, "source" finds what a query cites, and "target" finds what cites the query. The features
+        of the gallery are computed once, in blocks, so the gallery may be large.
+
+        Parameters
+        ----------
+        queries : {array-like, sparse matrix} of shape (n, d), or n objects
+            What to find neighbours of.
+        gallery : {array-like, sparse matrix} of shape (m, d), or m objects
+            Where to find them. With a precomputed kernel that is not symmetric, rows of the second
+            argument hold the values k(training objects, y), as for `transform_dual`.
+        k : int
+            Number of neighbours of each query, at most m.
+        direction : {"source", "target"}, default="source"
+            "source" ranks y in the gallery by k(q, y) ≈ ``transform(q) · transform_dual(y)``, and
+            "target" by k(y, q) ≈ ``transform(y) · transform_dual(q)``.
+
+        Returns
+        -------
+        indices : ndarray of int of shape (n, k)
+            Places in the gallery, largest value first. Equal values are ordered by their places;
+            equal rows of the gallery have equal values.
+        values : ndarray of shape (n, k)
+            The approximate kernel values.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from krein import RandomFourier
+        >>> from krein.kernels import ShiftGaussian
+        >>> X = np.arange(20.0)[:, None]
+        >>> features = RandomFourier(ShiftGaussian(shift=1.0), 200, random_state=0).fit(X)
+        >>> features.nearest(X[:3], X, k=1)[0].ravel()  # k(x, y) is largest at y = x + 1
+        array([1, 2, 3])
+        >>> features.nearest(X[5:8], X, k=1, direction="target")[0].ravel()
+        array([4, 5, 6])
+        """
+        check_is_fitted(self)
+        check_choice(self, "direction", direction, ("source", "target"))
+        maps = (self._map, self._map_dual) if direction == "source" else (self._map_dual, self._map)
+        queries, gallery = (self._validate(X, reset=False) for X in (queries, gallery))
+        check_neighbours(self, k, count(gallery))
+        with self._threads(gallery):
+            return largest_products(*maps, queries, gallery, int(k), self._n_features_out)
 
     def _resolved_kernel(self) -> Kernel:
         """Return the kernel that the map approximates, with defaults filled in."""

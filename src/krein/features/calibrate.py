@@ -86,9 +86,7 @@ def calibrate_columns(
     ndarray of shape (n_groups,)
         The fitted weights.
     """
-    n_groups = len(weights)
-    members = np.zeros((len(groups), n_groups))
-    members[np.arange(len(groups)), groups] = 1
+    members = np.eye(len(weights))[groups]
     gram = members.T @ (columns.T @ columns) ** 2 @ members
     moments = np.einsum("ij,ij->j", columns, K @ columns) @ members
     return _refine(gram, moments, weights, len(columns))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._validation import outside_level
 from ..rows import concatenated, count
+from .base import FewRowsWarning
 from .landmarks import RULES, LandmarkRule
 from .source import Source
 
@@ -79,3 +82,15 @@ def _check_indices(given: Any, n: int) -> NDArray[np.intp]:
     if len(np.unique(indices)) < len(indices):
         raise ValueError("landmarks given as indices must be distinct: an index is repeated.")
     return indices
+
+
+def warn_of_few_rows(landmarks: Any, n: int, wanted: int) -> None:
+    """Warn if there are fewer rows than the landmarks or components that were requested."""
+    everything = isinstance(landmarks, str) and landmarks == "all"
+    if n < wanted and not everything:
+        warnings.warn(
+            f"There are {n} rows, fewer than the {wanted} landmarks requested: all rows are "
+            "landmarks.",
+            FewRowsWarning,
+            stacklevel=outside_level(),
+        )

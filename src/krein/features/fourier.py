@@ -15,6 +15,7 @@ from .._hashing import Draws, Salt, as_key, hash_rows
 from .._validation import UNIT_TOLERANCE, check_unit_rows
 from ..forms import Signature, fourier_form
 from ..kernels import FromMeasure, Gaussian, Kernel
+from ..kernels._distances import largest
 from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
 from ..published.masses import part_masses, subset_weights
@@ -313,8 +314,20 @@ class RandomFourier(RandomMap):
     def _map(self, X: Any) -> NDArray:
         self._check_sphere(X)
         self._check_range(X)
-        Z = fourier_features(X, self.frequencies_, self._amplitudes)
+        Z = self._waves(X)
         return Z if self.form_.width > 1 else np.ascontiguousarray(Z[:, :1])
+
+    def _waves(self, X: Any, phases: NDArray | None = None) -> NDArray:
+        """Return cosines and sines of the projections of the rows, or raise if these overflow."""
+        Z = fourier_features(X, self.frequencies_, self._amplitudes, phases)
+        rows, waves = largest(X), largest(self.frequencies_)
+        if rows > np.finfo(Z.dtype).max / max(1.0, waves) / X.shape[1] and np.isnan(Z).any():
+            raise ValueError(
+                f"{type(self).__name__} cannot multiply rows with entries up to {rows:.3g} by "
+                f"frequencies up to {waves:.3g}: divide the data by a number of about their size, "
+                "and the width of the kernel by the same number."
+            )
+        return Z
 
     def _map_dual(self, X: Any) -> NDArray:
         if np.iscomplexobj(self.weights_):
@@ -322,5 +335,5 @@ class RandomFourier(RandomMap):
             self._check_sphere(X)
             self._check_range(X)
             phases = -np.angle(self.weights_)
-            return fourier_features(X, self.frequencies_, self._amplitudes, phases)
+            return self._waves(X, phases)
         return super()._map_dual(X)

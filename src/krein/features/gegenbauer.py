@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 
 from .._blocks import row_blocks
-from .._validation import check_unit_rows
+from .._validation import check_unit_rows, store
 from ..forms import Signature
 from ..kernels import ArcCosine, Kernel
 from ..kernels._distances import norms, tamed_rows
@@ -108,13 +108,7 @@ class RandomGegenbauer(RandomMap):
         weights: str = "measure",
         random_state: Any = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.normalize = normalize
-        self.sampler = sampler
-        self.allocation = allocation
-        self.weights = weights
-        self.random_state = random_state
+        store(self, locals())
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self._normalize = self.normalize
@@ -154,11 +148,8 @@ class RandomGegenbauer(RandomMap):
         # The width is promised, so spare columns of a kernel of degrees 0 and 1 are zero.
         spare = np.zeros(n_random - len(atoms))
         weights = np.concatenate([exact, atoms.weights, spare])
-        self._set_weights(
-            self._calibrated(weights, rows) if self.weights == "calibrated" else weights
-        )
-
-    def _set_weights(self, weights: NDArray) -> None:
+        if self.weights == "calibrated":
+            weights = self._calibrated(weights, rows)
         self.weights_ = weights
         self.form_ = Signature(np.where(weights < 0, -1.0, 1.0))
         self._amplitudes = np.sqrt(np.abs(weights))

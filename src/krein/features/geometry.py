@@ -28,14 +28,12 @@ N_DISTANCES, FARTHEST = 300, 3.0
 
 @dataclass(frozen=True)
 class Extent:
-    """The ball around the mean that contains the training rows, and their diameter.
+    """The mean of the training rows, their diameter, and rows that are far from each other.
 
     Attributes
     ----------
     center : ndarray of shape (dim,)
         Mean of the training rows.
-    reach : float
-        Largest distance of a training row from the mean.
     diameter : float
         Estimated largest distance of two training rows.
     extremes : tuple of ndarray
@@ -43,7 +41,6 @@ class Extent:
     """
 
     center: NDArray[np.floating]
-    reach: float
     diameter: float
     extremes: tuple[NDArray[np.floating], ...] = ()
 
@@ -178,8 +175,7 @@ def measure_extent(X: Any) -> Extent:
     sparse_digits = 1e-12 if hasattr(X, "tocsr") else 1e-28
     noise = sparse_digits * float(row_norms(X, squared=True).max(initial=0))
     diameter = MARGIN * float(np.sqrt(longest)) if longest > noise else 0.0
-    reach = float(np.sqrt(from_center.max()))
-    return Extent(center, reach, diameter, tuple(extremes.values())[:N_EXTREMES])
+    return Extent(center, diameter, tuple(extremes.values())[:N_EXTREMES])
 
 
 def _row(X: Any, i: int) -> NDArray[np.floating]:

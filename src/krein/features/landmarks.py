@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._core import Core
 from .._hashing import Draws, Salt
+from .._validation import ArgumentError
 from ..streaming.moments import MomentsSum
 from .cores import sketched_core
 from .forward import as_columns, forward_selection
@@ -324,10 +325,7 @@ class Supervised(LandmarkRule):
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         for name, lowest in (("candidates", 1), ("ridge", 1e-10)):
             if not getattr(self, name) >= lowest:
-                raise ValueError(
-                    f"Supervised needs {name} to be at least {lowest:g}, got "
-                    f"{getattr(self, name)!r}."
-                )
+                raise ArgumentError(self, name, f"at least {lowest:g}", getattr(self, name))
         if source.y is None:
             raise ValueError(
                 "landmarks='supervised' requires y to be passed, but the target y is None: call "

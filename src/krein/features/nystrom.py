@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import Core, factorise
 from .._hashing import as_key
-from .._validation import outside_level
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.errors import BadPairError, one_line
 from ..kernels.values import check_values, warn_uninformative
-from ..rows import count
-from .base import FeatureMap, FewRowsWarning
-from .choice import choose_landmarks
+from ..rows import count, take
+from .base import FeatureMap
+from .choice import choose_landmarks, warn_of_few_rows
 from .cores import fit_core
-from .explosions import check_held_out, check_new
+from .explosions import Guard, check_held_out
 from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .projection import Values, project
 from .rank import choose_rank
-from .source import Source, kernel_values
+from .source import Source, kernel_values, landmark_columns
 
 # The number of landmarks whose kernel values tell whether the kernel says anything.
 N_JUDGED = 100
@@ -179,26 +176,12 @@ class Nystrom(FeatureMap):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         kernel = self._resolved_kernel() if reset else self.kernel_
         if self._precomputed and not reset:
-            return self._landmark_columns(X)
+            return landmark_columns(X, self.n_features_in_, self.landmarks_)
         matrix = kernel.takes_matrix(X)
         if matrix:
             X = super()._validate(X, reset=reset)
         # A precomputed matrix must be square and, if it is declared so, symmetric.
         return kernel._check_data(X) if reset or not matrix else X
-
-    def _landmark_columns(self, X: Any) -> NDArray:
-        """Return the columns of the landmarks; X has all columns or these columns only."""
-        K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
-        m = len(self._left)
-        if K.shape[1] == self.n_features_in_:
-            return K[:, self.component_indices_]
-        if K.shape[1] == m:
-            return K
-        raise ValueError(
-            f"X has {K.shape[1]} columns, but transform needs kernel values against all "
-            f"{self.n_features_in_} training objects or against the {m} landmarks "
-            "(component_indices_)."
-        )
 
     # --- fit ------------------------------------------------------------------------------------
 
@@ -247,22 +230,18 @@ class Nystrom(FeatureMap):
         def values(rows: slice) -> NDArray:
             return source.values(np.arange(start + rows.start, start + rows.stop), indices)
 
-        return self._project(X, self._left, values)
+        return self._guarded(X, values)
+
+    def _resolve(self, kernel: Kernel, X: Any) -> None:
+        self.kernel_, self._known = kernel.resolved_with_values(X)
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.__dict__.pop("form_", None)  # left over from a fit with a symmetric kernel
-        source = Source(self.kernel_, X, self.n_jobs, y)
+        source = Source(self.kernel_, X, self.n_jobs, y, self._known)
+        del self._known
         key = as_key(rng)
         self.n_components_, self.rank_errors_ = choose_rank(self, source, key)
-        everything = isinstance(self.landmarks, str) and self.landmarks == "all"
-        if len(source) < (self.n_landmarks or self.n_components_) and not everything:
-            warnings.warn(
-                f"There are {len(source)} rows, fewer than the "
-                f"{self.n_landmarks or self.n_components_} landmarks requested: all rows are "
-                "landmarks.",
-                FewRowsWarning,
-                stacklevel=outside_level(),
-            )
+        warn_of_few_rows(self.landmarks, len(source), self.n_landmarks or self.n_components_)
         source, indices, inside = choose_landmarks(self.landmarks, source, self._wanted(), key)
         sample = self._sample(source, indices, key)
         self._check_informative(source, indices[:N_JUDGED])
@@ -278,7 +257,11 @@ class Nystrom(FeatureMap):
         self._left, self._right = core.left, core.right
         if source.is_symmetric:
             self.form_ = Signature(core.signs)
-        self._largest = self._check_held_out(source, indices, sample, core, key)
+        largest = self._check_held_out(source, indices, sample, core, key)
+        self._guard = None
+        # Without spare landmarks the columns may be rotated, and no eigenvalue belongs to a column.
+        if source.is_symmetric and self.core == "sketch" and len(core.left) > len(core.values):
+            self._guard = Guard(largest, core.values)
         self._source = source, indices
 
     def _check_informative(self, source: Source, rows: NDArray[np.intp]) -> None:
@@ -310,12 +293,22 @@ class Nystrom(FeatureMap):
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
+        return self._guarded(X, lambda rows: self._values(X, rows, dual=False))
+
+    def _guarded(self, X: Any, values: Values) -> NDArray:
+        """Return the features of rows, damped if they would explode."""
+        guard = self._guard
+        if guard is None:
+            return self._project(X, self._left, values)
         own = np.zeros(count(X))
-        Z = self._project(X, self._left, lambda rows: self._values(X, rows, dual=False), own)
-        m, rank = self._left.shape
-        if m > rank:  # without spare landmarks `fit` has already checked the map
-            diagonal = None if self._precomputed else self.kernel_.diag
-            self._largest = check_new(X, own, self._largest, diagonal)
+        Z = self._project(X, self._left, values, own)
+
+        def own_range(rows: NDArray[np.intp]) -> NDArray[np.floating]:
+            some = take(X, rows)
+            K = self._values(some, slice(0, len(rows)), dual=False)
+            return guard.range_of(K, None if self._precomputed else self.kernel_.diag(some))
+
+        guard(Z, own, own_range)
         return Z
 
     def _map_dual(self, X: Any) -> NDArray:
@@ -326,11 +319,8 @@ class Nystrom(FeatureMap):
     def _project(
         self, X: Any, matrix: NDArray, values: Values, own: NDArray[np.floating] | None = None
     ) -> NDArray:
-        """Multiply the kernel values against the landmarks by a matrix.
-
-        If the map has a form, `own` is filled with the approximate |k(x, x)|.
-        """
-        signs = self.form_.signs if own is not None and hasattr(self, "form_") else None
+        """Multiply the kernel values by a matrix; fill `own` with the approximate |k(x, x)|."""
+        signs = None if own is None else self.form_.signs
         return project(self.kernel_, X, matrix, values, signs, own)
 
     def _values(self, X: Any, rows: slice, dual: bool) -> NDArray:

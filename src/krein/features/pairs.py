@@ -16,9 +16,11 @@ MOST_BYTES = 2**28
 class Pairs:
     """The values k(x_i, x_j) of n objects, stored while a map is fitted.
 
-    The table has a line of n values for each object that was requested as a column, up to
-    `MOST_BYTES`. Values that do not fit are computed each time. If the kernel is symmetric, only
-    one of k(x_i, x_j) and k(x_j, x_i) is computed.
+    The table has a line for each object that was requested as a column, and a place in every line
+    for each object that was requested as a row. The number of lines is limited, so that the table
+    fits into `MOST_BYTES` even if all objects are requested as rows; values that do not fit are
+    computed each time. If the kernel is symmetric, only one of k(x_i, x_j) and k(x_j, x_i) is
+    computed.
 
     Parameters
     ----------
@@ -42,8 +44,9 @@ class Pairs:
     ):
         self.compute, self.compute_self, self.symmetric = compute, compute_self, symmetric
         self._self = np.full(n, np.nan)
-        self._line = np.full(n, -1)  # line of each object in the table, or -1
-        self._table = np.empty((0, n))
+        # Line of each object as a column and place of each object as a row, or -1.
+        self._line, self._place = np.full(n, -1), np.full(n, -1)
+        self._table: NDArray[np.floating] = np.empty((0, 0))
         self._most = MOST_BYTES // (8 * max(1, n))
 
     def values(self, rows: Indices, columns: Indices) -> NDArray[np.floating]:
@@ -60,8 +63,7 @@ class Pairs:
         wanted[i[a], j[b]] = False
         block[wanted] = self.compute(rows, columns, wanted)[wanted]
         block[i[a], j[b]] = block[i[b], j[a]]
-        self._self[common] = block[i, j]
-        self._remember(rows, columns, block)
+        self.remember(rows, columns, block)
         return block
 
     def diagonal(self, rows: Indices) -> NDArray[np.floating]:
@@ -74,19 +76,49 @@ class Pairs:
     def _known(self, rows: Indices, columns: Indices) -> NDArray[np.floating]:
         """Return the block with NaN for values that are not in the table."""
         block = np.full((len(rows), len(columns)), np.nan)
-        there = np.flatnonzero(self._line[columns] >= 0)
-        block[:, there] = self._table[np.ix_(self._line[columns[there]], rows)].T
+        here, there, cells = self._cells(rows, columns)
+        block[np.ix_(here, there)] = self._table[cells].T
         if self.symmetric:
-            there = np.flatnonzero(self._line[rows] >= 0)
-            turned = self._table[np.ix_(self._line[rows[there]], columns)]
-            block[there] = np.where(np.isnan(block[there]), turned, block[there])
+            there, here, cells = self._cells(columns, rows)
+            old = block[np.ix_(here, there)]
+            block[np.ix_(here, there)] = np.where(np.isnan(old), self._table[cells], old)
         return block
 
-    def _remember(self, rows: Indices, columns: Indices, block: NDArray) -> None:
-        new = columns[self._line[columns] < 0][: self._most - len(self._table)]
-        if len(new):
-            self._line[new] = len(self._table) + np.arange(len(new))
-            lines = np.full((len(new), self._table.shape[1]), np.nan)
-            self._table = np.concatenate([self._table, lines])
+    def remember(self, rows: Indices, columns: Indices, block: NDArray) -> None:
+        """Store a block of values, as far as there is room; NaN stands for an unknown value."""
+        common, i, j = np.intersect1d(rows, columns, assume_unique=True, return_indices=True)
+        self._self[common] = block[i, j]
+        _number(self._line, columns, self._most)
+        _number(self._place, rows, len(self._place))
+        wanted = int(self._line.max()) + 1, int(self._place.max()) + 1
+        self._table = _enlarged(self._table, wanted, len(self._place))
+        here, there, cells = self._cells(rows, columns)
+        self._table[cells] = block[np.ix_(here, there)].T
+
+    def _cells(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Any]:
+        """Return the rows and the columns that the table has, and their cells in the table."""
+        here = np.flatnonzero(self._place[rows] >= 0)
         there = np.flatnonzero(self._line[columns] >= 0)
-        self._table[np.ix_(self._line[columns[there]], rows)] = block[:, there].T
+        return here, there, np.ix_(self._line[columns[there]], self._place[rows[here]])
+
+
+def _number(numbers: Indices, objects: Indices, most: int) -> None:
+    """Give the next numbers to objects that have none, as long as there are fewer than `most`."""
+    first = int(numbers.max(initial=-1)) + 1
+    new = objects[numbers[objects] < 0][: max(0, most - first)]
+    numbers[new] = first + np.arange(len(new))
+
+
+def _enlarged(table: NDArray, wanted: tuple[int, int], most: int) -> NDArray[np.floating]:
+    """Return a table of at least the wanted shape, and at most `most` columns; new cells are NaN.
+
+    Rows come in many blocks. A table that becomes wider doubles its width, so that it is seldom
+    copied.
+    """
+    lines, places = table.shape
+    if wanted[0] <= lines and wanted[1] <= places:
+        return table
+    width = places if wanted[1] <= places else min(most, max(wanted[1], 2 * places))
+    larger = np.full((max(wanted[0], lines), width), np.nan)
+    larger[:lines, :places] = table
+    return larger

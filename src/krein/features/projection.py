@@ -29,8 +29,8 @@ def project(
     X: Any,
     matrix: NDArray,
     values: Values,
-    signs: NDArray | None,
-    own: NDArray[np.floating] | None,
+    signs: NDArray | None = None,
+    own: NDArray[np.floating] | None = None,
 ) -> NDArray:
     """Multiply the kernel values against the landmarks by a matrix, block by block.
 
@@ -44,9 +44,9 @@ def project(
         The map of the core.
     values : callable
         Returns the kernel values of a slice of rows against the landmarks.
-    signs : ndarray of shape (rank,) or None
+    signs : ndarray of shape (rank,), default=None
         The signs of the form, needed to fill `own`.
-    own : ndarray of shape (n,) or None
+    own : ndarray of shape (n,), default=None
         Receives the approximate |k(x, x)| if `signs` are given.
 
     Returns

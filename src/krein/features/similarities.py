@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 
 from .._core import Core
+from .._validation import store
 from ..kernels import Kernel
 from ..kernels.values import warn_uninformative
 from ..rows import count
@@ -78,6 +79,7 @@ class SimilarityFeatures(Nystrom):
         for name in ("kernel", "landmarks", "n_jobs", "random_state")
     } | {"n_components": [Interval(Integral, 1, None, closed="left")], "scale": ["boolean"]}
     n_landmarks = None
+    core = "similarities"
 
     def __init__(
         self,
@@ -89,12 +91,7 @@ class SimilarityFeatures(Nystrom):
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.scale = scale
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        store(self, locals())
 
     def _wanted(self) -> int:
         return self.n_components

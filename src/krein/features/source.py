@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
 from ..kernels import Kernel, Precomputed
-from ..kernels.errors import BadPairError
+from ..kernels.base import Known
+from ..kernels.errors import BadPairError, placed
 from ..kernels.values import check_values, kernel_name
 from ..rows import count, take
 from .pairs import Pairs
@@ -36,10 +38,19 @@ class Source:
         Number of processes that evaluate the kernel; None means the current process.
     y : array-like, default=None
         The targets of the objects.
+    known : tuple (places, values), default=None
+        Kernel values between the objects at these places that need not be computed again.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, n_jobs: int | None = None, y: Any = None):
-        self.kernel, self.X, self.n_jobs, self.y = kernel, X, n_jobs, y
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Any,
+        n_jobs: int | None = None,
+        y: Any = None,
+        known: Known | None = None,
+    ):
+        self.kernel, self.X, self.n_jobs, self.y, self.known = kernel, X, n_jobs, y, known
         self.precomputed = isinstance(kernel, Precomputed)
         self._draws: Draws | None = None
 
@@ -69,7 +80,11 @@ class Source:
         """Stored values of a kernel of objects; None for vectors and matrices."""
         if self.precomputed or self.kernel.takes_vectors:
             return None
-        return Pairs(self._compute, self._self_values, len(self), self.is_symmetric)
+        pairs = Pairs(self._compute, self._self_values, len(self), self.is_symmetric)
+        if self.known is not None:
+            places, values = self.known
+            pairs.remember(places, places, values)
+        return pairs
 
     def take(self, rows: NDArray) -> Any:
         """Return the objects with these indices; for a precomputed kernel the indices."""
@@ -82,10 +97,8 @@ class Source:
         if self.pairs is not None:
             return self.pairs.values(rows, columns)
         left, right = self.take(rows), self.take(columns)
-        try:
+        with placed(rows, columns):
             K = kernel_values(self.kernel, left, right, self.n_jobs, checked=True)
-        except BadPairError as bad:
-            raise bad.among(rows, columns) from None
         return check_values(self.kernel, K.astype(float, copy=False), rows, columns)
 
     def turned(self, rows: NDArray, columns: NDArray) -> NDArray[np.floating]:
@@ -122,11 +135,9 @@ class Source:
         self, rows: NDArray, columns: NDArray, wanted: NDArray[np.bool_]
     ) -> NDArray[np.floating]:
         """Compute the wanted values of a kernel of objects, in `n_jobs` processes."""
-        X, Y = self.take(rows), self.take(columns)
-        try:
+        with placed(rows, columns):
+            X, Y = self.take(rows), self.take(columns)
             return in_processes(self.kernel, X, Y, self.n_jobs, wanted)
-        except BadPairError as bad:
-            raise bad.among(rows, columns) from None
 
     def _self_values(self, rows: NDArray) -> NDArray[np.floating]:
         values = np.asarray(self.kernel.diag(self.take(rows)), dtype=float)
@@ -166,7 +177,28 @@ def in_processes(
 
 
 def _piece(kernel: Kernel, X: Any, Y: Any, start: int, wanted: NDArray[np.bool_] | None) -> NDArray:
-    try:
+    with placed(range(start, start + count(X)), range(count(Y))):
         return kernel(X, Y) if wanted is None else kernel._where(X, Y, wanted)
-    except BadPairError as bad:
-        raise bad.among(range(start, start + count(X)), range(count(Y))) from None
+
+
+def landmark_columns(X: Any, n_objects: int, landmarks: NDArray[np.intp]) -> NDArray:
+    """Return the columns of the landmarks in a matrix of kernel values.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_objects) or (n, len(landmarks))
+        Values against all training objects or against the landmarks only.
+    n_objects : int
+        Number of training objects.
+    landmarks : ndarray of int
+        Indices of the landmarks among the training objects.
+    """
+    K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    if K.shape[1] == n_objects:
+        return K[:, landmarks]
+    if K.shape[1] == len(landmarks):
+        return K
+    raise ValueError(
+        f"X has {K.shape[1]} columns, but transform needs kernel values against all {n_objects} "
+        f"training objects or against the {len(landmarks)} landmarks (component_indices_)."
+    )

@@ -4,14 +4,7 @@ from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Tr
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from .base import Kernel
 from .custom import Custom, FromMeasure, Pairwise, Precomputed
-from .dot import (
-    ArcCosine,
-    Hellinger,
-    NeuralTangent,
-    Polynomial,
-    RectifiedSigmoid,
-    Sigmoid,
-)
+from .dot import ArcCosine, Hellinger, NeuralTangent, Polynomial, RectifiedSigmoid, Sigmoid
 from .errors import NoMeasureError, UnresolvedError
 from .l1 import TL1, Laplacian
 from .radial import (
@@ -26,6 +19,7 @@ from .radial import (
     SphericalPolynomial,
     ThinPlateSpline,
 )
+from .relations import Attention, ConditionalProbability, DirectedGraph, Relation
 from .series import DynamicTimeWarping, ElasticDistance
 from .sets import Dice, Hausdorff, Tanimoto, Tversky
 from .similarity import Similarity
@@ -35,12 +29,15 @@ from .traits import Traits
 __all__ = [
     "TL1",
     "ArcCosine",
+    "Attention",
     "Cauchy",
+    "ConditionalProbability",
     "Constant",
     "CoshGaussian",
     "Custom",
     "DeltaGaussian",
     "Dice",
+    "DirectedGraph",
     "DynamicTimeWarping",
     "EditDistance",
     "ElasticDistance",
@@ -62,6 +59,7 @@ __all__ = [
     "Precomputed",
     "Product",
     "RectifiedSigmoid",
+    "Relation",
     "Scaled",
     "ShiftGaussian",
     "Sigmoid",

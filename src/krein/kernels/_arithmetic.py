@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .base import Kernel
 
+# The classes of `krein.kernels.algebra` by name. That module enters them, because they derive from
+# Kernel, which derives from Arithmetic.
+ALGEBRA: dict[str, Any] = {}
+
 
 class Arithmetic:
     """The arithmetic of kernels. The classes in `krein.kernels.algebra` evaluate its results."""
@@ -15,21 +19,15 @@ class Arithmetic:
     __array_ufunc__ = None  # NumPy scalars and arrays call the methods of this class
 
     def __add__(self, other: Any) -> Kernel:
-        from .algebra import Sum, as_kernel
-
-        return Sum(as_kernel(self), as_kernel(other))
+        return ALGEBRA["Sum"](self, _operand(other))
 
     def __radd__(self, other: Any) -> Kernel:
-        from .algebra import Sum, as_kernel
-
-        return Sum(as_kernel(other), as_kernel(self))
+        return ALGEBRA["Sum"](_operand(other), self)
 
     def __mul__(self, other: Any) -> Kernel:
-        from .algebra import Product, Scaled, as_kernel
-
         if isinstance(other, numbers.Real):
-            return Scaled(float(other), as_kernel(self))
-        return Product(as_kernel(self), as_kernel(other))
+            return ALGEBRA["Scaled"](float(other), self)
+        return ALGEBRA["Product"](self, _operand(other))
 
     __rmul__ = __mul__
 
@@ -50,23 +48,26 @@ class Arithmetic:
     @property
     def T(self) -> Kernel:
         """The transposed kernel, with the values k(y, x)."""
-        from .algebra import Transposed, as_kernel
-
-        kernel = as_kernel(self)
-        return kernel if kernel.is_symmetric else Transposed(kernel)
+        kernel: Any = self
+        return kernel if kernel.is_symmetric else ALGEBRA["Transposed"](kernel)
 
     @property
     def symmetric_part(self) -> Kernel:
         """The symmetric part ``(k(x, y) + k(y, x))/2``."""
-        from .algebra import SymmetricPart, as_kernel
-
-        kernel = as_kernel(self)
-        return kernel if kernel.is_symmetric else SymmetricPart(kernel)
+        kernel: Any = self
+        return kernel if kernel.is_symmetric else ALGEBRA["SymmetricPart"](kernel)
 
     @property
     def skew_part(self) -> Kernel:
         """The skew part ``(k(x, y) − k(y, x))/2``."""
-        from .algebra import SkewPart, as_kernel
+        kernel: Any = self
+        return kernel * 0.0 if kernel.is_symmetric else ALGEBRA["SkewPart"](kernel)
 
-        kernel = as_kernel(self)
-        return kernel * 0.0 if kernel.is_symmetric else SkewPart(kernel)
+
+def _operand(value: Any) -> Any:
+    """Return `value` if it is a kernel, or a `Constant` if it is a number."""
+    if isinstance(value, Arithmetic):
+        return value
+    if isinstance(value, numbers.Real):
+        return ALGEBRA["Constant"](float(value))
+    raise TypeError(f"A kernel takes kernels and numbers as operands, not {type(value).__name__}.")

@@ -153,17 +153,8 @@ def _dense(A: Any) -> NDArray:
 
 
 def city_distances(X: Any, Y: Any) -> NDArray:
-    """Return ``‖x − y‖₁``. scikit-learn sorts sparse matrices in place, so it gets copies."""
-    return manhattan_distances(_canonical(X), _canonical(Y))
-
-
-def _canonical(A: Any) -> Any:
-    """Return the matrix, or a copy of it with sorted indices and without duplicate entries."""
-    if not sparse.issparse(A) or A.has_canonical_format:
-        return A
-    A = A.copy()
-    A.sum_duplicates()
-    return A
+    """Return ``‖x − y‖₁``."""
+    return manhattan_distances(X, Y)
 
 
 def in_units(z: NDArray, width: float) -> NDArray:

@@ -71,15 +71,14 @@ def exp_in_place(P: Array, a: Array | None = None, b: Array | None = None) -> Ar
         P itself.
     """
     loop = _loop() if P.dtype == np.float64 and P.ndim == 2 else None
-    if a is None or b is None:
-        if loop is None:
-            return np.exp(P, out=P)
-        loop(P, np.zeros(P.shape[0]), np.zeros(P.shape[1]), HIGHEST)
-        return P
     if loop is not None:
-        loop(P, a, b, 0.0)
+        if a is None or b is None:
+            loop(P, np.zeros(P.shape[0]), np.zeros(P.shape[1]), HIGHEST)
+        else:
+            loop(P, a, b, 0.0)
         return P
-    P -= a[:, None]
-    P -= b
-    np.minimum(P, 0, out=P)
+    if a is not None and b is not None:
+        P -= a[:, None]
+        P -= b
+        np.minimum(P, 0, out=P)
     return np.exp(P, out=P)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,9 @@ from numpy.typing import NDArray
 from .._validation import check_finite
 from ..measures import GegenbauerMeasure, Measure, Part, Sphere
 from ..rows import count
+from ._arithmetic import ALGEBRA
 from .base import Kernel, Profile
+from .combined import Combined, Made
 from .traits import Traits
 
 
@@ -53,55 +54,16 @@ class Constant(Kernel):
         return Measure([Part(Sphere(dim, 0.0), check_finite(self, "value", self.value))])
 
 
-class _Pair(Kernel):
+class _Pair(Combined):
     """Two kernels whose values are joined by an operation."""
 
     def __init__(self, left: Kernel, right: Kernel):
         self.left = left
         self.right = right
 
-    @staticmethod
-    def _join(left: Any, right: Any) -> Any:
-        raise TypeError("An operation is needed.")
-
     @property
-    def traits(self) -> Traits:
-        return self.left.traits.joined(self.right.traits)
-
-    def _check_data(self, X: Any, name: str = "X") -> Any:
-        return self.right._check_data(self.left._check_data(X, name), name)
-
-    def takes_matrix(self, X: Any) -> bool:
-        return self.left.takes_matrix(X) and self.right.takes_matrix(X)
-
-    def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        X, checked = self.left._check_pair(X, Y)
-        return self.right._check_pair(X, None if Y is None else checked)
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._join(self.left._block(X, Y), self.right._block(X, Y))
-
-    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        return self._join(self.left._rows(X, rows, Y), self.right._rows(X, rows, Y))
-
-    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return self._join(self.left._where(X, Y, wanted), self.right._where(X, Y, wanted))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return self._join(self.left._diagonal(X), self.right._diagonal(X))
-
-    @property
-    def radial_profile(self) -> Profile | None:
-        return self._joined(self.left.radial_profile, self.right.radial_profile)
-
-    @property
-    def zonal_profile(self) -> Profile | None:
-        return self._joined(self.left.zonal_profile, self.right.zonal_profile)
-
-    def _joined(self, left: Profile | None, right: Profile | None) -> Profile | None:
-        if left is None or right is None:
-            return None
-        return lambda values: self._join(left(values), right(values))
+    def _terms(self) -> tuple[Kernel, ...]:
+        return self.left, self.right
 
 
 class Sum(_Pair):
@@ -123,9 +85,8 @@ class Sum(_Pair):
     array([[2.]])
     """
 
-    @staticmethod
-    def _join(left: Any, right: Any) -> Any:
-        return left + right
+    def _of(self, *values: Any) -> Any:
+        return values[0] + values[1]
 
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim) + self.right._closed_form(dim)
@@ -156,34 +117,14 @@ class Product(_Pair):
     array([[4.]])
     """
 
-    @staticmethod
-    def _join(left: Any, right: Any) -> Any:
-        return left * right
+    def _of(self, *values: Any) -> Any:
+        return values[0] * values[1]
 
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim).convolve(self.right._closed_form(dim))
 
 
-class _Wrapper(Kernel):
-    """A kernel that is made of one other kernel."""
-
-    kernel: Kernel
-
-    @property
-    def traits(self) -> Traits:
-        return self.kernel.traits
-
-    def _check_data(self, X: Any, name: str = "X") -> Any:
-        return self.kernel._check_data(X, name)
-
-    def takes_matrix(self, X: Any) -> bool:
-        return self.kernel.takes_matrix(X)
-
-    def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
-        return self.kernel._check_pair(X, Y)
-
-
-class Scaled(_Wrapper):
+class Scaled(Combined):
     """``k(x, y) = factor · kernel(x, y)``. The measure is `factor` times the measure of `kernel`.
 
     ``1.0 * kernel`` behaves as `kernel` in every method.
@@ -210,28 +151,8 @@ class Scaled(_Wrapper):
     def _by(self) -> float:
         return check_finite(self, "factor", self.factor)
 
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._by * self.kernel._block(X, Y)
-
-    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        return self._by * self.kernel._rows(X, rows, Y)
-
-    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return self._by * self.kernel._where(X, Y, wanted)
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return self._by * self.kernel._diagonal(X)
-
-    @property
-    def radial_profile(self) -> Profile | None:
-        return self._times(self.kernel.radial_profile)
-
-    @property
-    def zonal_profile(self) -> Profile | None:
-        return self._times(self.kernel.zonal_profile)
-
-    def _times(self, profile: Profile | None) -> Profile | None:
-        return None if profile is None else lambda values: self._by * profile(values)
+    def _of(self, *values: Any) -> Any:
+        return self._by * values[0]
 
     def _closed_form(self, dim: int) -> Measure:
         return self.kernel._closed_form(dim) * self._by
@@ -245,7 +166,7 @@ class Scaled(_Wrapper):
         return self.kernel.zonal_measure(dim, lowest, n_atoms=n_atoms) * self._by
 
 
-class _Involution(_Wrapper):
+class _Involution(Made):
     """A kernel made of `kernel` and its transpose."""
 
     def __init__(self, kernel: Kernel):
@@ -375,10 +296,5 @@ class SkewPart(_Involution):
         return measure.even(-1.0)
 
 
-def as_kernel(value: Any) -> Kernel:
-    """Return `value` if it is a kernel, or a `Constant` if it is a number."""
-    if isinstance(value, Kernel):
-        return value
-    if isinstance(value, numbers.Real):
-        return Constant(float(value))
-    raise TypeError(f"A kernel takes kernels and numbers as operands, not {type(value).__name__}.")
+for _made in (Constant, Sum, Product, Scaled, Transposed, SymmetricPart, SkewPart):
+    ALGEBRA[_made.__name__] = _made

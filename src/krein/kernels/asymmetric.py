@@ -16,18 +16,6 @@ from .base import Kernel
 from .traits import Traits
 
 
-def _growth(sigma: float, beta: NDArray) -> float:
-    """Return ``e^{σ²‖β‖²/2}``, infinite if it overflows; the measure refuses an infinite mass."""
-    with np.errstate(over="ignore"):
-        return float(np.exp(np.square(sigma * np.linalg.norm(beta)) / 2))
-
-
-def _stretched(sigma: float, beta: NDArray) -> NDArray[np.floating]:
-    """Return ``σ²β``."""
-    with np.errstate(over="ignore"):
-        return sigma * (sigma * beta)
-
-
 class _Directed(Kernel):
     """A kernel ``exp(−‖Δ‖² / 2σ²)`` times a function of v·Δ, where Δ = x − y."""
 
@@ -124,7 +112,9 @@ class _Tilted(_Directed):
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)
         beta = check_vector(self, "beta", self.beta, dim)
-        return self._along(dim, _stretched(sigma, beta), self._terms(_growth(sigma, beta)))
+        with np.errstate(over="ignore"):  # the measure refuses an infinite mass
+            size = float(np.exp(np.square(sigma * np.linalg.norm(beta)) / 2))
+            return self._along(dim, sigma * (sigma * beta), self._terms(size))
 
 
 class SinhGaussian(_Tilted):

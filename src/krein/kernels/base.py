@@ -18,15 +18,23 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
-from .._validation import NestedParameters, check_choice, check_numeric_columns, check_positive
+from .._validation import (
+    NestedParameters,
+    check_choice,
+    check_numeric_columns,
+    check_positive,
+    same,
+)
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..published.extension import zero_extension
 from ..rows import canonical, count, take
 from ._arithmetic import Arithmetic
-from .errors import BadPairError, NoMeasureError, UnresolvedError
+from .errors import NoMeasureError, UnresolvedError, placed
 from .traits import Traits
 
 Profile = Callable[[NDArray], NDArray]
+# Places of some objects, and the kernel values between them.
+Known = tuple[NDArray[np.intp], NDArray]
 
 # Number of strips of rows in which the upper triangle of a symmetric matrix is computed.
 HALVES = 8
@@ -100,15 +108,14 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
             columns = np.flatnonzero(wanted[rows].any(axis=0))
             if not len(columns):
                 continue
-            try:
+            with placed(rows, columns):
                 out[np.ix_(rows, columns)] = self(take(X, rows), take(Y, columns))
-            except BadPairError as bad:
-                raise bad.among(rows, columns) from None
         return out
 
     def _diagonal(self, X: Any) -> NDArray:
         """Return k(x, x) for all rows of X."""
-        return np.array([self._block(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(count(X))])
+        n = count(X)
+        return np.array([self._rows(X, slice(i, i + 1), X[i : i + 1])[0, 0] for i in range(n)])
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         """Validate X: a finite float32/float64 matrix, dense or CSR."""
@@ -206,7 +213,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         return any(part.is_pairwise for part in kernel_parameters(self).values())
 
     def resolved(self, X: Any) -> Kernel:
-        """Return a kernel in which every parameter that depends on data is a number.
+        """Return a kernel whose parameters no longer depend on data.
 
         ``Similarity(distance)`` has the parameter ``gamma="median"``. In the returned kernel gamma
         is one over the median distance between up to 100 objects of X. Sums, products, multiples,
@@ -229,7 +236,30 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         >>> Similarity(EditDistance()).resolved(["cat", "cats", "at", "dog"]).gamma
         0.4
         """
-        return self if self.is_resolved else self._resolved(self._check_data(X))
+        return self.resolved_with_values(X)[0]
+
+    def resolved_with_values(self, X: Any) -> tuple[Kernel, Known | None]:
+        """Return the resolved kernel and those of its values that were computed on the way.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or sequence of objects
+            The training data.
+
+        Returns
+        -------
+        kernel : Kernel
+            What `resolved` returns.
+        known : tuple (places, values) or None
+            The places of m objects in X, and the kernel values between them as an array of shape
+            (m, m), NaN where a value was not computed; None if no values were computed.
+        """
+        if self.is_resolved:
+            return self, None
+        return self._resolved_with_values(self._check_data(X))
+
+    def _resolved_with_values(self, X: Any) -> tuple[Kernel, Known | None]:
+        return self._resolved(X), None
 
     def _resolved(self, X: Any) -> Kernel:
         """Return a copy whose kernel parameters are resolved on the validated data X."""
@@ -363,7 +393,7 @@ class Kernel(Arithmetic, NestedParameters, BaseEstimator, ABC):
         if not isinstance(other, Kernel) or type(self) is not type(other):
             return NotImplemented
         mine, theirs = self.get_params(False), other.get_params(False)
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+        return all(same(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
         # scikit-learn looks callables up in sets. Parameters may change, but the type does not.

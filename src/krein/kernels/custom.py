@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from ..measures import Measure
 from ..rows import count, take
 from .base import Kernel
-from .errors import BadPairError
+from .errors import placed
 from .traits import Traits
 from .values import check_values, kernel_name
 
@@ -55,10 +55,6 @@ class _Function(Kernel):
         if not np.issubdtype(block.dtype, np.number) or np.iscomplexobj(block):
             raise ValueError(f"{name} must return real numbers, got {block.dtype}.")
         return check_values(self, block, range(rows.start, rows.stop), range(count(Y)))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        n = count(X)
-        return np.array([self._rows(X, slice(i, i + 1), X[i : i + 1])[0, 0] for i in range(n)])
 
 
 class Custom(_Function):
@@ -116,10 +112,8 @@ class Pairwise(_Function):
         out = np.full(wanted.shape, np.nan)
         for i in map(int, np.flatnonzero(wanted.any(axis=1))):
             columns = np.flatnonzero(wanted[i])
-            try:
+            with placed(range(count(X)), columns):
                 out[i, columns] = self._rows(X, slice(i, i + 1), take(Y, columns))[0]
-            except BadPairError as bad:
-                raise bad.among(range(count(X)), columns) from None
         return out
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .._validation import check_choice, check_degree, check_finite
+from .._validation import check_choice, check_degree, check_finite, store
 from ._distances import enlarged, norms, tamed_rows
 from .profiles import DotProduct
 from .traits import Traits
@@ -94,9 +94,7 @@ class Polynomial(_Affine):
     """
 
     def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0):
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
+        store(self, locals())
 
     def _profile(self, u: NDArray) -> NDArray:
         return self._affine(u) ** check_degree(self, self.degree)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 Place = int | None
@@ -56,6 +58,15 @@ class BadPairError(ValueError):
         )
 
 
+@contextmanager
+def placed(rows: Any, columns: Any) -> Iterator[None]:
+    """Give errors about a pair the places of its objects in the whole data, as `among` does."""
+    try:
+        yield
+    except BadPairError as bad:
+        raise bad.among(rows, columns) from None
+
+
 class NoMeasureError(ValueError):
     """The kernel has no spectral measure.
 
@@ -94,11 +105,17 @@ class UnresolvedError(ValueError):
 
     def __str__(self) -> str:
         return (
-            f"{one_line(self.kernel)} takes a parameter from the training data (gamma='median'), "
-            "and new rows must not change it: call kernel.resolved(X_train), which returns the "
-            "kernel with a number, or use the kernel_ of a fitted map or learner, or give gamma a "
-            "number."
+            f"{one_line(self.kernel)} takes a parameter from the training data "
+            f"({_waits_for(self.kernel)}), and new rows must not change it: call "
+            "kernel.resolved(X_train), which returns the kernel with the parameter, or use the "
+            "kernel_ of a fitted map or learner, or pass the parameter."
         )
+
+
+def _waits_for(kernel: Any) -> str:
+    """Return the first parameter, of the kernel or of its parts, that depends on data."""
+    parts = [kernel, *kernel.get_params().values()]
+    return next(filter(None, (getattr(part, "_waits_for", None) for part in parts)), "")
 
 
 def one_line(kernel: object) -> str:

@@ -11,6 +11,7 @@ from .._hashing import hash_rows
 from .._validation import own
 from ..rows import count, take
 from .base import Kernel
+from .combined import Made
 from .errors import BadPairError
 from .traits import Traits
 
@@ -97,7 +98,7 @@ class Memory:
         return self._order[found] if np.array_equal(self._sorted[found], hashes) else None
 
 
-class Remembered(Kernel):
+class Remembered(Made):
     """A kernel of objects that stores its values and computes none of them twice.
 
     Parameters
@@ -125,17 +126,11 @@ class Remembered(Kernel):
 
     @property
     def traits(self) -> Traits:
-        return Traits(is_symmetric=self.kernel.is_symmetric, takes_vectors=False)
-
-    def takes_matrix(self, X: Any) -> bool:
-        """Return what `kernel.takes_matrix` returns."""
-        return self.kernel.takes_matrix(X)
+        found = self.kernel.traits
+        return Traits(found.is_symmetric, takes_vectors=False, is_sparse=found.is_sparse)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return self.kernel._block(X, Y)
-
-    def _check_data(self, X: Any, name: str = "X") -> Any:
-        return self.kernel._check_data(X, name)
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         """Return k(X, Y), from the memory if the values are stored."""

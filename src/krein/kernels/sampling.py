@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Draws, Salt, hash_pairs, hash_rows
-from ..rows import count, take
+from ..rows import take
 from .base import Kernel
-from .errors import BadPairError
+from .errors import placed
 from .values import check_values
 
 # The key of the draw is fixed, so that equal data have equal samples.
@@ -37,16 +37,14 @@ def objects_at(kernel: Kernel, X: Any, places: NDArray) -> Any:
 
 
 def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floating]:
-    """Return k for all pairs of the objects at `places`, with NaN on the diagonal.
+    """Return k for all pairs of the objects at `places`.
 
-    A symmetric kernel is evaluated once per pair.
+    A symmetric kernel is evaluated once per pair, and not at all on the diagonal, which is NaN.
     """
     objects = objects_at(kernel, X, places)
     n = len(places)
     if kernel.is_pairwise or not kernel.is_symmetric:
-        values = np.array(_evaluated(kernel, objects, None, places, places), dtype=float)
-        np.fill_diagonal(values, np.nan)
-        return values
+        return np.array(_evaluated(kernel, objects, None, places, places), dtype=float)
     values = np.full((n, n), np.nan)
     for i in range(n - 1):
         row = _evaluated(kernel, objects[i : i + 1], objects[i + 1 :], places[i:], places[i + 1 :])
@@ -56,7 +54,5 @@ def distinct_pairs(kernel: Kernel, X: Any, places: NDArray) -> NDArray[np.floati
 
 def _evaluated(kernel: Kernel, X: Any, Y: Any, rows: NDArray, columns: NDArray) -> NDArray:
     """Return k(X, Y), or raise an error with the places of a bad pair in the whole data."""
-    try:
-        return check_values(kernel, kernel(X, Y), range(count(X)), range(len(columns)))
-    except BadPairError as bad:
-        raise bad.among(rows, columns) from None
+    with placed(rows, columns):
+        return check_values(kernel, kernel(X, Y))

@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import ArgumentError, check_choice, check_finite, check_n_jobs, check_positive
+from .._validation import (
+    ArgumentError,
+    check_choice,
+    check_finite,
+    check_n_jobs,
+    check_positive,
+    store,
+)
 from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
 from .traits import Traits
@@ -155,21 +162,13 @@ class ElasticDistance(Kernel):
         penalty: float = 1.0,
         n_jobs: int = 1,
     ):
-        self.metric = metric
-        self.window = window
-        self.epsilon = epsilon
-        self.gap = gap
-        self.steepness = steepness
-        self.cost = cost
-        self.stiffness = stiffness
-        self.penalty = penalty
-        self.n_jobs = n_jobs
+        store(self, locals())
 
     def _parameters(self) -> dict[str, Any]:
         """Return the checked parameters of the metric, under the names that aeon gives to them."""
         metric = check_choice(self, "metric", self.metric, METRICS)
         check_n_jobs(self, self.n_jobs)
-        window = self.window
+        window: float | None = self.window
         if window is not None and not (isinstance(window, numbers.Real) and 0 <= window <= 1):
             raise ArgumentError(self, "window", "a share of the length in [0, 1] or None", window)
         found: dict[str, Any] = {}

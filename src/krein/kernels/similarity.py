@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import row_blocks
-from .._validation import check_choice, check_finite, check_positive
+from .._validation import check_choice, check_finite, check_positive, store
 from ._exp import exp_in_place
-from .algebra import _Wrapper
-from .base import Kernel
+from .base import Kernel, Known
+from .combined import Combined
 from .custom import Custom
 from .errors import UnresolvedError
 from .sampling import distinct_pairs, sample_by_content
@@ -27,7 +27,7 @@ RATED = ("exp", "gaussian")
 TRANSFORMS = ("exp", "gaussian", "negative", "negative_squared", "max")
 
 
-class Similarity(_Wrapper):
+class Similarity(Combined):
     """A similarity that is a function of a distance D. It is indefinite in general.
 
     Parameters
@@ -67,10 +67,7 @@ class Similarity(_Wrapper):
         gamma: float | str = "median",
         scale: float | None = None,
     ):
-        self.distance = distance
-        self.transform = transform
-        self.gamma = gamma
-        self.scale = scale
+        store(self, locals())
 
     @property
     def kernel(self) -> Kernel:  # type: ignore[override]  # made of the distance, not stored
@@ -85,7 +82,9 @@ class Similarity(_Wrapper):
 
     @property
     def traits(self) -> Traits:
-        return replace(self.kernel.traits, has_closed_form=False)  # even if the distance has one
+        return replace(super().traits, has_closed_form=False)  # even if the distance has one
+
+    radial_profile = zonal_profile = None  # even if the distance has one
 
     @property
     def is_resolved(self) -> bool:
@@ -96,19 +95,31 @@ class Similarity(_Wrapper):
         """True if gamma depends on data."""
         return self.transform in RATED and isinstance(self.gamma, str) and self.gamma == "median"
 
+    @property
+    def _waits_for(self) -> str | None:
+        """The parameter that depends on data, for error messages."""
+        return "gamma='median'" if self._waits else None
+
     def _resolved(self, X: Any) -> Similarity:
+        return self._resolved_with_values(X)[0]
+
+    def _resolved_with_values(self, X: Any) -> tuple[Similarity, Known | None]:
         found = copy.copy(self)
         if not self.kernel.is_resolved:
             found.distance = self.kernel._resolved(X)
-        if self._waits:
-            found.gamma = self._rate(found.sampled(X)[1])
-        return found
+        if not self._waits:
+            return found, None
+        places, D = found.sampled(X)
+        found.gamma = self._rate(D)
+        values = found._of(D)
+        values[np.isnan(D)] = np.nan
+        return found, (places, values)
 
     def sampled(self, X: Any) -> tuple[NDArray[np.intp], NDArray]:
         """Return the places of up to 100 sampled objects of X, and the distances between them.
 
-        A symmetric distance is evaluated once per pair. The distances of objects to themselves are
-        not evaluated; the diagonal of the returned matrix is NaN.
+        A symmetric distance is evaluated once per pair, and not between an object and itself: the
+        diagonal of the returned matrix is NaN.
         """
         chosen = sample_by_content(self.kernel, X, SAMPLED)
         return chosen, distinct_pairs(self.kernel, X, chosen)
@@ -147,8 +158,9 @@ class Similarity(_Wrapper):
         if transform == "max":
             check_finite(self, "scale", self.scale)
 
-    def _of(self, D: NDArray, out: NDArray | None = None) -> NDArray:
-        """Return the similarity at the distances D, written to `out` if it is given."""
+    def _of(self, *values: NDArray, out: NDArray | None = None) -> NDArray:
+        """Return the similarity at the distances, written to `out` if it is given."""
+        (D,) = values
         self._check_parameters()
         if self._waits:
             raise UnresolvedError(self)
@@ -158,8 +170,8 @@ class Similarity(_Wrapper):
             return np.subtract(check_finite(self, "scale", self.scale), D, out=out)
         if self.transform == "negative_squared":
             return np.multiply(np.multiply(D, D, out=out), -0.5, out=out)
-        values = np.multiply(D, D, out=out) if self.transform == "gaussian" else D
-        return exp_in_place(np.multiply(values, -float(self.gamma), out=out))
+        power = np.multiply(D, D, out=out) if self.transform == "gaussian" else D
+        return exp_in_place(np.multiply(power, -float(self.gamma), out=out))
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
         self._check_parameters()  # before the distances, which may be slow, are computed
@@ -185,20 +197,8 @@ class Similarity(_Wrapper):
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         self._check_parameters()
-        return self.kernel._check_data(X, name)
+        return super()._check_data(X, name)
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         self._check_parameters()
-        return self.kernel._check_pair(X, Y)
-
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        return self._of(self.kernel._block(X, Y))
-
-    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
-        return self._of(self.kernel._rows(X, rows, Y))
-
-    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return self._of(self.kernel._where(X, Y, wanted))
-
-    def _diagonal(self, X: Any) -> NDArray:
-        return self._of(self.kernel._diagonal(X))
+        return super()._check_pair(X, Y)

@@ -34,6 +34,9 @@ class Traits:
         The exponent s if k behaves like ``(2 − ‖x − y‖)^s`` near the antipode of the sphere.
     lowest_product : float, default=-1.0
         The smallest ⟨x, y⟩ of unit rows at which the kernel is defined.
+    is_sparse : bool, default=False
+        True if most values are zero, as in a graph. The values of a few objects are then nearly the
+        identity, although the values of all objects are not, and no warning says so.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class Traits:
     mirrors: bool = False
     antipodal_exponent: float | None = None
     lowest_product: float = -1.0
+    is_sparse: bool = False
 
     def joined(self, other: Traits) -> Traits:
         """Return the traits of the sum and of the product of two kernels."""
@@ -65,6 +69,7 @@ class Traits:
             mirrors=self.mirrors and other.mirrors,
             antipodal_exponent=min((s for s in exponents if s is not None), default=None),
             lowest_product=max(self.lowest_product, other.lowest_product),
+            is_sparse=self.is_sparse and other.is_sparse,
         )
 
     def symmetrised(self) -> Traits:

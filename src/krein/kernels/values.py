@@ -109,8 +109,10 @@ def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
     """Warn if the kernel matrix K is nearly the identity or nearly constant.
 
     No warning is given if the rows X of the matrix are known and nearly all of them are equal,
-    because then no kernel can tell them apart.
+    because then no kernel can tell them apart, nor if most values of the kernel are zero.
     """
+    if kernel.traits.is_sparse:
+        return
     reason = uninformative(K)
     if reason is not None and (X is None or len(np.unique(hash_rows(X))) >= FEWEST):
         said = f"{kernel_name(kernel)} is {reason}."

@@ -12,6 +12,7 @@ from .newton import Newton
 from .penalties import L1, Constrained, Indefinite, Split
 from .problems import LeastSquares
 from .secular import Secular
+from .two_sided import Coupled, Joint, Views
 
 __all__ = [
     "L1",
@@ -19,7 +20,9 @@ __all__ = [
     "Cholesky",
     "Constrained",
     "CoordinateDescent",
+    "Coupled",
     "Indefinite",
+    "Joint",
     "LeastSquares",
     "Newton",
     "Secular",
@@ -27,5 +30,6 @@ __all__ = [
     "SquaredError",
     "SquaredHinge",
     "SymmetricIndefinite",
+    "Views",
     "solver_for",
 ]

@@ -5,6 +5,7 @@ The Kreĭn least-squares method (LSM) of the scalable Kreĭn paper, §2.4.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dormqr, dpotrf, dpotrs, dpttrf, dpttrs, dsytrd, dtrtrs
 
 from .._threads import one_blas_thread
 from ..forms import Form
@@ -24,6 +25,9 @@ Array = NDArray[np.floating]
 # Rounding errors of a Gram matrix, relative to its size and trace: of its factorisation, and of
 # products in double and in single precision. A smaller penalty has no effect.
 FLOORS = (0.0, 1e-14, 1e-9, 1e-7)
+# Eliminating the positive part pays for at least this many penalties of the negative part, on
+# problems with at least this many features.
+SHARED, WIDE = 3, 64
 
 
 def _triangle(gram: Array, diagonal: Array) -> Array:
@@ -33,8 +37,8 @@ def _triangle(gram: Array, diagonal: Array) -> Array:
     for floor in FLOORS:
         A = gram.copy()
         seen = floor * len(A) * np.trace(A)
-        A[np.diag_indices_from(A)] += np.maximum(diagonal, seen)
-        R, failed = dpotrf(A, overwrite_a=1, clean=0)
+        A.flat[:: len(A) + 1] += np.maximum(diagonal, seen)
+        R, failed = dpotrf(A.T, overwrite_a=1, clean=0)  # A is symmetric, and Aᵀ is not copied
         if not failed:
             return R
     raise LinAlgError("The Gram matrix is not positive semi-definite.")
@@ -72,8 +76,35 @@ class Cholesky:
         """The coefficients for each of several penalties."""
         # BLAS threads cost more than they save on hundreds of small factorisations.
         with one_blas_thread():
-            found = [self.solve(problem, penalty) for penalty in penalties]
-        yield from found
+            found: dict[int, Array] = {}
+            for places in self._alike(penalties):
+                found |= self._together(problem, penalties, places)
+        yield from (found[place] for place in range(len(penalties)))
+
+    def _alike(self, penalties: list[Split]) -> list[list[int]]:
+        """The places of penalties that differ in the penalty of the negative part only."""
+        kept = self.form.signs >= 0
+        groups: dict[bytes, list[int]] = defaultdict(list)
+        for place, penalty in enumerate(penalties):
+            groups[penalty.diagonal(self.form)[kept].tobytes()].append(place)
+        return list(groups.values())
+
+    def _together(
+        self, problem: LeastSquares, penalties: list[Split], places: list[int]
+    ) -> dict[int, Array]:
+        """The coefficients for penalties that share the penalty of the positive part."""
+        negative = self.form.signs < 0
+        diagonals = np.stack([penalties[place].diagonal(self.form) for place in places])
+        first, seconds = diagonals[0, ~negative], diagonals[:, negative]
+        usual = np.isfinite(first).all() and (seconds == seconds[:, :1]).all()
+        pays = len(places) >= SHARED and problem.width >= WIDE
+        both = len(first) > 0 and seconds.shape[1] > 1
+        reduced = Reduced.of(problem, negative, first) if usual and pays and both else None
+        found = {}
+        for place, second in zip(places, seconds, strict=True):
+            coef = None if reduced is None else reduced.solve(float(second[0]))
+            found[place] = self.solve(problem, penalties[place]) if coef is None else coef
+        return found
 
     def derivatives(self, problem: LeastSquares, penalty: Split) -> tuple[Array, Array]:
         """The coefficients and their derivatives by (log alpha, log alpha_neg), (2, p, q).
@@ -95,3 +126,91 @@ class Cholesky:
         whole = len(used) == problem.width
         gram = problem.gram if whole else problem.gram[np.ix_(used, used)]
         return used, _triangle(gram, diagonal[used])
+
+
+@dataclass(frozen=True)
+class Shifted:
+    """``S + shift · I`` for every shift, from ``S = Q T Qᵀ`` with T tridiagonal.
+
+    Attributes
+    ----------
+    reflectors, tau : ndarray
+        Q, which does not change the first entry of a vector, as LAPACK stores it.
+    diagonal : ndarray of shape (p,)
+        The diagonal of T.
+    beside : ndarray of shape (p − 1,)
+        The entries of T beside its diagonal.
+    """
+
+    reflectors: Array
+    tau: Array
+    diagonal: Array
+    beside: Array
+
+    @classmethod
+    def of(cls, S: Array) -> Shifted:
+        """Reduce a symmetric matrix to a tridiagonal one."""
+        packed, diagonal, beside, tau, _ = dsytrd(S, lower=1, lwork=64 * len(S))
+        return cls(np.asfortranarray(packed[1:, :-1]), tau, diagonal, beside)
+
+    def solve(self, shift: float, right: Array) -> Array | None:
+        """``(S + shift · I)⁻¹ right``; None if the matrix is not clearly positive definite."""
+        diagonal, beside, failed = dpttrf(self.diagonal + shift, self.beside)
+        if failed:
+            return None
+        return self._turned(dpttrs(diagonal, beside, self._turned(right, "T"))[0], "N")
+
+    def _turned(self, right: Array, trans: str) -> Array:
+        """``Q right``, or ``Qᵀ right`` if `trans` is "T"."""
+        out = np.array(right, order="F")
+        out[1:] = dormqr("L", trans, self.reflectors, self.tau, out[1:], 64 * out.shape[1])[0]
+        return out
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A problem whose positive part is eliminated: it serves all penalties of the negative part.
+
+    With ``G₊₊ + P₊ = RᵀR``, ``Y = R⁻ᵀ G₊₋`` and ``t = R⁻ᵀ c₊`` the coefficients are
+    ``w₋ = (G₋₋ − YᵀY + alpha_neg I)⁻¹ (c₋ − Yᵀt)``, and ``w₊ = R⁻¹ (t − Y w₋)``.
+
+    Attributes
+    ----------
+    negative : ndarray of bool of shape (p,)
+        The features of the negative part.
+    R, Y, t : ndarray
+    rest : Shifted
+        ``G₋₋ − YᵀY``.
+    right : ndarray
+        ``c₋ − Yᵀt``.
+    """
+
+    negative: NDArray[np.bool_]
+    R: Array
+    Y: Array
+    t: Array
+    rest: Shifted
+    right: Array
+
+    @classmethod
+    def of(cls, problem: LeastSquares, negative: NDArray[np.bool_], penalty: Array) -> Reduced:
+        """Eliminate the positive part, whose features have these penalties."""
+        plus, minus = np.flatnonzero(~negative), np.flatnonzero(negative)
+        R = _triangle(problem.gram[np.ix_(plus, plus)], penalty)
+        Y = dtrtrs(R, problem.gram[np.ix_(plus, minus)], trans=1)[0]
+        t = dtrtrs(R, problem.cross[plus], trans=1)[0]
+        rest = Shifted.of(problem.gram[np.ix_(minus, minus)] - Y.T @ Y)
+        return cls(negative, R, Y, t, rest, problem.cross[minus] - Y.T @ t)
+
+    def solve(self, alpha_neg: float) -> Array | None:
+        """The coefficients (p, q); None if rounding errors leave no positive definite matrix."""
+        second = np.zeros_like(self.right)
+        if np.isfinite(alpha_neg):
+            found = self.rest.solve(alpha_neg, self.right)
+            if found is None:
+                return None
+            second = found
+        coef = np.empty((len(self.negative), self.right.shape[1]))
+        coef[self.negative] = second
+        coef[~self.negative] = dtrtrs(self.R, self.t - self.Y @ second)[0]
+        return coef

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
+from scipy.linalg import LinAlgError, lstsq, solve
 
 from .._threads import one_blas_thread
 from .._validation import outside_level
@@ -37,21 +37,30 @@ class SymmetricIndefinite:
     def solve(self, problem: LeastSquares, penalty: Indefinite) -> Array:
         """The coefficients, shape (p, q); a penalty that meets an eigenvalue warns."""
         A = problem.gram + penalty.matrix(self.form)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SciPy's warning, which the one below replaces
-            coef = solve(A, problem.cross, assume_a="sym", check_finite=False)
         smallest = np.abs(np.linalg.eigvalsh(A)).min(initial=np.inf)
         if smallest < 1e-8 * np.abs(A).max(initial=0):
             warnings.warn(
                 f"The Kreĭn penalty alpha = {penalty.alpha:g} meets an eigenvalue of the negative "
-                "part: the solution is unstable. Change alpha, or use penalty='split'.",
+                "part: the solution is unstable. Change alpha, or use penalty='split' "
+                "(coupling='split' of a two-sided learner).",
                 UserWarning,
                 stacklevel=outside_level(),
             )
-        return coef
+        return _solved(A, problem.cross)
 
     def path(self, problem: LeastSquares, penalties: list[Indefinite]) -> Iterator[Array]:
-        """The coefficients for each of several penalties."""
+        """The coefficients for each of several penalties, which are judged by their losses."""
         with one_blas_thread():
-            found = [self.solve(problem, penalty) for penalty in penalties]
+            matrices = [problem.gram + penalty.matrix(self.form) for penalty in penalties]
+            found = [_solved(A, problem.cross) for A in matrices]
         yield from found
+
+
+def _solved(A: Array, right: Array) -> Array:
+    """``A⁻¹ right``; of a matrix that is exactly singular the shortest solution."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy's warning of ill-conditioned matrices
+        try:
+            return solve(A, right, assume_a="sym", check_finite=False)
+        except LinAlgError:
+            return lstsq(A, right, check_finite=False)[0]

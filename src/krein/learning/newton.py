@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..forms import Form
 from ..streaming.fold import fold
@@ -167,16 +167,14 @@ class Newton:
         self, gram: Array, used: NDArray, diagonal: Array, total: float, right: Array
     ) -> Array:
         A = (gram if len(used) == len(gram) else gram[np.ix_(used, used)]) / total
-        A[np.diag_indices_from(A)] += diagonal[used]
+        A.flat[:: len(A) + 1] += diagonal[used]
         # Without an active row, or with fewer active rows than features and a tiny penalty, the
         # system is singular. The larger shares are for products in single precision.
         for share in (0.0, 1e-12, 1e-9, 1e-6):
             B = A + share * (1 + np.trace(A)) * np.eye(len(A)) if share else A
-            try:
-                L = np.linalg.cholesky(B)
-                return dpotrs(L, right, lower=1)[0]
-            except LinAlgError:
-                continue
+            R, failed = dpotrf(B.T, clean=0)  # B is symmetric; LAPACK would reorder B itself
+            if not failed:
+                return dpotrs(R, right)[0]
         raise LinAlgError("The Newton system is not positive definite.")
 
     def _line_search(

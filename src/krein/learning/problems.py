@@ -17,7 +17,8 @@ class LeastSquares:
     """The loss ``(1/W) Σ s_i ‖y_i − b − wᵀz_i‖²`` over rows z_i with targets y_i and weights s_i.
 
     The moments of [Z Y] determine the loss, so the rows themselves are not needed. Without an
-    intercept no means are subtracted, and `z_mean` and `y_mean` are zero.
+    intercept no means are subtracted, and `z_mean` and `y_mean` are zero. If only the targets are
+    centred, `z_mean` is zero.
 
     Attributes
     ----------
@@ -43,7 +44,13 @@ class LeastSquares:
     weight: float
 
     @classmethod
-    def of(cls, moments: Moments, n_outputs: int, fit_intercept: bool = True) -> LeastSquares:
+    def of(
+        cls,
+        moments: Moments,
+        n_outputs: int,
+        fit_intercept: bool = True,
+        center_features: bool = True,
+    ) -> LeastSquares:
         """Return the problem of rows [Z Y], given their moments.
 
         Parameters
@@ -54,13 +61,17 @@ class LeastSquares:
             The number of columns of Y.
         fit_intercept : bool, default=True
             True if the model has an intercept b.
+        center_features : bool, default=True
+            False if only the targets are centred, so that the intercept is their mean and
+            ``gram = (1/W) Σ s_i z_i z_iᵀ``.
         """
         p = moments.width - n_outputs
         weight = moments.weight or 1.0
-        second, mean = moments.scatter / weight, moments.mean
-        if not fit_intercept:
-            second = second + np.outer(mean, mean)
-            mean = np.zeros_like(mean)
+        centred = np.full(moments.width, fit_intercept)
+        centred[:p] &= center_features
+        # Σ a bᵀ = Σ (a − ā)(b − b̄)ᵀ + W ā b̄ᵀ: what is not centred gets its mean back.
+        left = np.where(centred, 0.0, moments.mean)
+        second, mean = moments.scatter / weight + np.outer(left, left), moments.mean - left
         square = np.diagonal(second)[p:].copy()
         return cls(second[:p, :p], second[:p, p:], square, mean[:p], mean[p:], moments.weight)
 

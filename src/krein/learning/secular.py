@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -101,6 +102,7 @@ class _Sphere:
     basis: Array
     values: Array
     vectors: Array
+    right: Array
     alpha: float
 
     @staticmethod
@@ -134,13 +136,14 @@ class _Sphere:
             if bases is not None:
                 bases[len(used)] = basis
         C = basis.T @ (diagonal[used, None] * basis)
-        return cls(used, basis, *np.linalg.eigh(C), penalty.alpha)
+        values, vectors = np.linalg.eigh(C)
+        right = vectors.T @ (basis.T @ problem.cross[used])
+        return cls(used, basis, values, vectors, right, penalty.alpha)
 
     def solve(self, problem: LeastSquares, spread: float) -> tuple[Array, Array, Array]:
         """Return coefficients (p, q), coordinates on the sphere (m, q) and multipliers (q,)."""
-        right = self.vectors.T @ (self.basis.T @ problem.cross[self.used])
         radii = spread * np.sqrt(problem.square)
-        found = [on_sphere(self.values, b, r) for b, r in zip(right.T, radii, strict=True)]
+        found = [on_sphere(self.values, b, r) for b, r in zip(self.right.T, radii, strict=True)]
         gammas = np.stack([gamma for gamma, _ in found], axis=1)
         coef = np.zeros_like(problem.cross)
         coef[self.used] = self.basis @ (self.vectors @ gammas)
@@ -209,7 +212,7 @@ def _root(d: Array, b: Array, low: float, high: float) -> float:
     t = max(low, 1e-300)
     for _ in range(200):
         gamma = b / (d + t)
-        norm = float(np.linalg.norm(gamma))
+        norm = sqrt(float(gamma @ gamma))  # no entry exceeds 1
         if norm > 1:
             low = t
         else:

@@ -49,7 +49,13 @@ class FoldProblems:
     folds: list[int]
 
     @classmethod
-    def of(cls, parts: Sequence[Moments], n_outputs: int, fit_intercept: bool) -> FoldProblems:
+    def of(
+        cls,
+        parts: Sequence[Moments],
+        n_outputs: int,
+        fit_intercept: bool,
+        center_features: bool = True,
+    ) -> FoldProblems:
         """Return the problems of each fold, given the moments of [Z Y].
 
         Parameters
@@ -60,10 +66,12 @@ class FoldProblems:
             The number of columns of Y.
         fit_intercept : bool
             True if the model has an intercept.
+        center_features : bool, default=True
+            False if only the targets are centred.
         """
 
         def problem(moments: Moments) -> LeastSquares:
-            return LeastSquares.of(moments, n_outputs, fit_intercept)
+            return LeastSquares.of(moments, n_outputs, fit_intercept, center_features)
 
         pairs, folds = [], []
         for number, (part, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):

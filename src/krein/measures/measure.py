@@ -178,8 +178,6 @@ class Measure(ByValue):
         return self * -1.0
 
     def __sub__(self, other: Measure) -> Measure:
-        if not isinstance(other, Measure):
-            return NotImplemented
         return self + (-other)
 
     def conj(self) -> Measure:

@@ -7,8 +7,6 @@ where the data are: ``min Σ_j c_j |a_j|`` subject to ``|Σ_j a_j B_j(x_i) − k
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,9 +23,8 @@ def least_mass(
     basis: NDArray, target: NDArray, epsilon: float, costs: NDArray
 ) -> NDArray[np.floating] | None:
     """Return the coefficients of least cost within ε of the target, or None if none exist."""
-    from scipy.optimize import (
-        linprog,  # imported here because it is slow to import and often not needed
-    )
+    # Imported here because it is slow to import and often not needed.
+    from scipy.optimize import linprog
 
     both = np.concatenate([basis, -basis], axis=1)
     result = linprog(
@@ -59,11 +56,11 @@ def polish(basis: NDArray, target: NDArray, coefficients: NDArray) -> NDArray[np
 
 
 def sweep(
-    basis: NDArray, target: NDArray, costs: NDArray, spread: Callable[[NDArray], float], cause: str
+    basis: NDArray, target: NDArray, costs: NDArray, noise: NDArray, cause: str
 ) -> NDArray[np.floating]:
     """Solve the programme for a sequence of ε and return the solution of least predicted error.
 
-    The predicted error is ``√(bias² + spread(a)²)``.
+    The predicted error of coefficients a is ``√(bias² + (Σ|a_j| noise_j)²)``.
 
     Parameters
     ----------
@@ -73,8 +70,8 @@ def sweep(
         The kernel on the grid.
     costs : ndarray of shape (n_basis,)
         Cost of a unit mass of each basis function.
-    spread : callable
-        Returns the standard error of the features for given coefficients.
+    noise : ndarray of shape (n_basis,)
+        Standard error of the features per unit mass of each basis function.
     cause : str
         Why the mass could be infinite, for the error message.
 
@@ -106,7 +103,7 @@ def sweep(
         masses.append(float(np.abs(coefficients).sum()))
         coefficients = polish(basis, target / size, coefficients)
         bias = np.sqrt(np.mean((basis @ coefficients - target / size) ** 2))
-        predicted = float(np.hypot(bias, spread(coefficients)))
+        predicted = float(np.hypot(bias, np.abs(coefficients) @ noise))
         if best is None or predicted < best[0]:
             best = (predicted, coefficients)
         elif predicted > 1.5 * best[0] and len(masses) >= SETTLED:

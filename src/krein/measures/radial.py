@@ -71,13 +71,10 @@ def domain_measure(
     # cancel, which is exact in theory and noise in single precision.
     deviations = np.sqrt(block_variance(dim, np.outer(radii, z)).mean(axis=1))
     deviations = np.maximum(deviations, 0.01)
-
-    def spread(masses: NDArray) -> float:
-        # The standard error of Neyman's allocation is Σ|a_j| s_j / √N.
-        return float(np.abs(masses) @ deviations / np.sqrt(n_atoms))
-
     basis = sphere_wave(dim, np.outer(z, radii))
-    masses = sweep(basis, target, np.ones(len(radii)), spread, cause)
+    # The standard error of Neyman's allocation is Σ|a_j| s_j / √N.
+    noise = deviations / np.sqrt(n_atoms)
+    masses = sweep(basis, target, np.ones(len(radii)), noise, cause)
     chosen = _merge_neighbours(radii, masses) or [(0.0, 0.0)]
     # The bias is measured on a finer grid than that of the programme.
     fine = chebyshev_grid(0.0, diameter, 7 * N_GRID)

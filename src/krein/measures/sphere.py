@@ -7,7 +7,8 @@ polynomials of the dimension, ``P_ℓ(1) = 1``. The coefficients λ_ℓ may be n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from .._validation import ByValue
 from ..atoms import ZonalAtoms
 from ..published.allocation import equal_scores
 from ..samplers import PointSampler, Sampler, as_sampler
-from .allocation import allocate
+from .drawing import allocate
 from .laws import N_TABLE
 from .programme import chebyshev_grid, sweep
 
@@ -47,23 +48,21 @@ def legendre(dim: int, max_degree: int, t: NDArray) -> NDArray[np.floating]:
     """
     t = np.asarray(t)
     t = t if np.issubdtype(t.dtype, np.floating) else t.astype(float)
-    out = np.empty((max_degree + 1, *t.shape), dtype=t.dtype)
-    out[0] = 1
-    if max_degree:
-        out[1] = t
-    for n in range(1, max_degree):
-        out[n + 1] = ((2 * n + dim - 2) * t * out[n] - n * out[n - 1]) / (n + dim - 2)
-    return out
+    return np.stack(list(itertools.islice(_polynomials(dim, t), max_degree + 1)))
 
 
 def zonal(dim: int, degree: int, t: NDArray) -> NDArray[np.floating]:
-    """Return ``P_ℓ(t)`` of one degree ℓ by the recurrence of `legendre`, in less memory."""
+    """Return ``P_ℓ(t)`` of one degree ℓ, in less memory than `legendre`."""
+    return next(itertools.islice(_polynomials(dim, t), degree, None))
+
+
+def _polynomials(dim: int, t: NDArray) -> Iterator[NDArray[np.floating]]:
+    """Yield ``P_0(t), P_1(t), …`` by their recurrence."""
     before, value = np.ones_like(t), t
-    if degree == 0:
-        return before
-    for n in range(1, degree):
+    yield before
+    for n in itertools.count(1):
+        yield value
         before, value = value, ((2 * n + dim - 2) * t * value - n * before) / (n + dim - 2)
-    return value
 
 
 def harmonics(dim: int, degree: int) -> float:
@@ -208,10 +207,8 @@ class GegenbauerMeasure(ByValue):
             raise ValueError(
                 f"Measures must have the same dimension, got {self.dim} and {other.dim}."
             )
-        size = max(len(self.coefficients), len(other.coefficients))
-        total = np.zeros(size)
-        total[: len(self.coefficients)] += self.coefficients
-        total[: len(other.coefficients)] += other.coefficients
+        pairs = itertools.zip_longest(self.coefficients, other.coefficients, fillvalue=0.0)
+        total = np.array([mine + theirs for mine, theirs in pairs])
         return GegenbauerMeasure(
             self.dim, total, max(self.lowest, other.lowest), self.bias + other.bias
         )
@@ -334,12 +331,9 @@ def zonal_measure(
     # square root accounts for `Aim`, which removes about half of the digits of the noise.
     costs = np.sqrt(direction_deviations(dim, MAX_DEGREE, u))
     costs[:EXACT_DEGREES] = 1e-3
-
-    def spread(masses: NDArray) -> float:
-        # The standard error of Neyman's allocation is Σ|λ_ℓ| s_ℓ / √n.
-        return float(np.abs(masses) @ costs / np.sqrt(n_atoms))
-
-    coefficients = sweep(basis, np.asarray(profile(u), dtype=float), costs, spread, cause)
+    # The standard error of Neyman's allocation is Σ|λ_ℓ| s_ℓ / √n.
+    noise = costs / np.sqrt(n_atoms)
+    coefficients = sweep(basis, np.asarray(profile(u), dtype=float), costs, noise, cause)
     light = np.abs(coefficients) < 1e-9 * np.abs(coefficients).sum()
     coefficients[light] = 0
     measure = GegenbauerMeasure(dim, coefficients, lowest)

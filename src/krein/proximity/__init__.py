@@ -6,11 +6,13 @@ The transformers refuse a matrix that must be symmetric and is not; `symmetrize`
 """
 
 from ._base import symmetrize
+from .asymmetric import AsymmetricEmbedding
 from .dissimilarity import DissimilarityToSimilarity, DoubleCentering
 from .embedding import KreinPCA
 from .spectrum import SpectrumCorrector
 
 __all__ = [
+    "AsymmetricEmbedding",
     "DissimilarityToSimilarity",
     "DoubleCentering",
     "KreinPCA",

@@ -31,9 +31,10 @@ ROUND_OFF = {np.dtype(np.float64): 1e-6, np.dtype(np.float32): 1e-5}
 class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base class of the transformers that learn from all pairs of training objects.
 
-    A subclass defines four methods. `_square(X)` returns the matrix of all pairs of training
-    objects, and `_learn(square)` learns from it. `_rows(X)` returns the values of new objects
-    against the training objects, and `_map(rows)` transforms them.
+    `_square(X)` returns the matrix of all pairs of training objects, and `_rows(X)` the values of
+    new objects against the training objects. A subclass defines `_learn(square)`, which learns from
+    the matrix, and `_map(rows)`, which transforms values. If the values are not precomputed,
+    `_values(X, reset)` computes the matrix (`reset`) and the values of new objects.
     """
 
     n_samples_fit_: int
@@ -104,11 +105,19 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
         with blas_threads_for(X):
             return self._map(self._rows(X))
 
+    @property
+    def _precomputed(self) -> bool:
+        """True if the data are values of pairs, False if `_values` computes the values."""
+        return True
+
+    def _values(self, X: Any, *, reset: bool) -> NDArray:
+        raise TypeError(f"{type(self).__name__} must define _values.")
+
     def _square(self, X: Any) -> NDArray:
-        raise TypeError(f"{type(self).__name__} must define _square.")
+        return precomputed_square(self, X) if self._precomputed else self._values(X, reset=True)
 
     def _rows(self, X: Any) -> NDArray:
-        raise TypeError(f"{type(self).__name__} must define _rows.")
+        return precomputed_rows(self, X) if self._precomputed else self._values(X, reset=False)
 
     def _learn(self, square: NDArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _learn.")
@@ -123,6 +132,7 @@ class Proximity(NestedParameters, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = self._precomputed
         return tags
 
 
@@ -240,7 +250,7 @@ class Centring(NamedTuple):
 
     @classmethod
     def of(cls, K: NDArray) -> Centring:
-        """Return the centring of a symmetric training matrix."""
+        """Return the centring of the rows of a training matrix."""
         means = K.mean(axis=0, dtype=np.float64)
         return cls(means, float(means.mean()))
 
@@ -273,18 +283,22 @@ class Spectrum(NamedTuple):
 
 
 def spectrum(K: NDArray, tol: float, scale: float) -> Spectrum:
-    """Return the eigendecomposition in float64 of a matrix that is symmetric up to round-off.
-
-    An eigenvalue counts as zero if it is below `tol` times the largest magnitude, or below the
-    round-off of values of size `scale`. Rounding the entries of K to its dtype adds a random matrix
-    whose norm is √n times the precision. A rounded mean may add the same number to all entries, a
-    matrix whose norm is n times the precision of float64.
-    """
+    """Return the eigendecomposition in float64 of a matrix that is symmetric up to round-off."""
     dense = np.asarray(K, dtype=np.float64)
     values, vectors = linalg.eigh((dense + dense.T) / 2, overwrite_a=True, check_finite=False)
     order = np.argsort(-np.abs(values), kind="stable")
     values, vectors = values[order], svd_flip(vectors[:, order], None)[0]
+    return Spectrum(values, vectors, count_as_zero(values, K, tol, scale))
+
+
+def count_as_zero(values: NDArray, K: NDArray, tol: float, scale: float) -> NDArray[np.bool_]:
+    """Return which eigenvalues or singular values of K, largest first, count as zero.
+
+    These are values below `tol` times the largest magnitude, or below the round-off of entries of
+    size `scale`. Rounding the entries of K to its dtype adds a random matrix whose norm is √n times
+    the precision. A rounded mean may add the same number to all entries, a matrix whose norm is n
+    times the precision of float64.
+    """
     own, double = (float(np.finfo(dtype).eps) for dtype in (K.dtype, np.float64))
     round_off = 2 * (len(K) ** 0.5 * own + len(K) * double) * scale
-    is_zero = np.abs(values) <= max(tol * float(np.abs(values[0])), round_off)
-    return Spectrum(values, vectors, is_zero)
+    return np.abs(values) <= max(tol * float(np.abs(values[0])), round_off)

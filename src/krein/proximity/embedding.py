@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._threads import blas_threads_for
-from .._validation import check_numeric_columns, own
+from .._validation import store
 from ..forms import Signature
-from ..kernels import Kernel, Precomputed
-from ..kernels.values import check_values, warn_uninformative
-from ._base import (
-    Centring,
-    Proximity,
-    check_symmetric,
-    precomputed_rows,
-    precomputed_square,
-    spectrum,
-)
+from ..kernels import Kernel
+from ._base import Centring, check_symmetric, spectrum
+from ._embedding import Embedding
 
 
-class KreinPCA(Proximity):
+class KreinPCA(Embedding):
     """Pseudo-Euclidean embedding: principal components of a similarity that may be indefinite.
 
     The centred similarities of the training objects are ``S = J K J = U diag(λ) Uᵀ``, where
@@ -86,6 +77,7 @@ class KreinPCA(Proximity):
     --------
     DoubleCentering : Turns dissimilarities into the similarities that this class takes.
     SpectrumCorrector : Returns positive semi-definite similarities instead of coordinates.
+    AsymmetricEmbedding : Two sets of coordinates, for similarities that are not symmetric.
 
     References
     ----------
@@ -125,73 +117,27 @@ class KreinPCA(Proximity):
         center: bool = True,
         tol: float = 1e-10,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.center = center
-        self.tol = tol
+        store(self, locals())
 
     def _square(self, X: Any) -> NDArray:
         kernel = self.kernel
         if isinstance(kernel, Kernel) and not kernel.is_symmetric:
             raise ValueError(
                 f"KreinPCA needs a symmetric kernel, got kernel={kernel!r}: use "
-                "kernel.symmetric_part, or declare the kernel as symmetric if it is symmetric."
+                "kernel.symmetric_part or AsymmetricEmbedding, or declare the kernel as symmetric "
+                "if it is symmetric."
             )
-        if self._precomputed:
-            self.kernel_ = Precomputed()
-            K = precomputed_square(self, X)
-        else:
-            assert isinstance(kernel, Kernel)
-            # Copies, because the caller may change the objects and the kernel later.
-            self._objects = own(self._validate(X, reset=True))
-            self.kernel_ = clone(kernel).resolved(self._objects)
-            K = check_values(self.kernel_, self.kernel_(self._objects))
+        return super()._square(X)
+
+    def _check(self, K: NDArray) -> None:
         check_symmetric(self, K)
-        warn_uninformative(self.kernel_, K, X)
-        return K
-
-    def _rows(self, X: Any) -> NDArray:
-        if self._precomputed:
-            return precomputed_rows(self, X)
-        values = self.kernel_(self._validate(X, reset=False), self._objects)
-        return check_values(self.kernel_, values)
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        """Return validated vectors, or other objects as they are: the kernel validates them."""
-        if not (isinstance(self.kernel, Kernel) and self.kernel.takes_matrix(X)):
-            return X
-        dtype = [np.float64, np.float32]
-        check_numeric_columns(self, X)
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtype)
-
-    @property
-    def _precomputed(self) -> bool:
-        return not isinstance(self.kernel, Kernel) or isinstance(self.kernel, Precomputed)
-
-    @property
-    def _takes_vectors(self) -> bool:
-        return isinstance(self.kernel, Kernel) and self.kernel.takes_vectors
 
     def _learn(self, square: NDArray) -> None:
         self._centring = Centring.of(square) if self.center else None
         # The scale is the size of K before centring, whose round-off is all that remains of a
         # constant K.
         found = spectrum(self._centred(square), self.tol, float(np.abs(square).max()))
-        kept = np.flatnonzero(~found.is_zero)
-        if not kept.size:
-            raise ValueError(
-                f"KreinPCA found no eigenvalue other than zero in the similarities of "
-                f"{len(square)} sample(s): pass objects that differ from each other"
-                f"{', or use center=False' if self.center else ''}."
-            )
-        wanted = self.n_components or kept.size
-        if wanted > kept.size:
-            warnings.warn(
-                f"KreinPCA has n_components={wanted}, but the similarities have only {kept.size} "
-                f"eigenvalue(s) other than zero: it keeps {kept.size}.",
-                stacklevel=5,
-            )
-        kept = kept[:wanted]
+        kept = self._kept(found.values, found.is_zero, "eigenvalue")
         self.eigenvalues_, self.eigenvectors_ = found.values[kept], found.vectors[:, kept]
         self.signature_ = np.sign(self.eigenvalues_)
         self.form_ = Signature(self.signature_)
@@ -229,9 +175,3 @@ class KreinPCA(Proximity):
     @property
     def _n_features_out(self) -> int:
         return self.form_.width
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = self._takes_vectors and not self._precomputed
-        return tags

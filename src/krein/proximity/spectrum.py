@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ._base import (
-    Proximity,
-    check_symmetric,
-    precomputed_rows,
-    precomputed_square,
-    spectrum,
-)
+from ._base import Proximity, check_symmetric, spectrum
 
 
 class SpectrumCorrector(Proximity):
@@ -97,15 +90,8 @@ class SpectrumCorrector(Proximity):
         self.method = method
         self.tol = tol
 
-    def _square(self, X: Any) -> NDArray:
-        square = precomputed_square(self, X)
-        check_symmetric(self, square)
-        return square
-
-    def _rows(self, X: Any) -> NDArray:
-        return precomputed_rows(self, X)
-
     def _learn(self, square: NDArray) -> None:
+        check_symmetric(self, square)
         found = spectrum(square, self.tol, float(np.abs(square).max()))
         self.eigenvalues_ = found.values
         self.negative_mass_ = found.negative_mass
@@ -128,8 +114,3 @@ class SpectrumCorrector(Proximity):
 
     def _map(self, rows: NDArray) -> NDArray:
         return (rows @ self.correction_).astype(rows.dtype, copy=False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = True
-        return tags

@@ -7,9 +7,9 @@ each row, and `fold` updates a statistic with every block in one pass.
 from __future__ import annotations
 
 from .checks import checked
-from .containers import Block, Blocks, Container, InMemory, as_container, split
+from .containers import Block, Blocks, Container, InMemory, split
 from .data import Data, Piece
-from .files import open_stream
+from .files import as_container, open_stream
 from .fold import Collected, Statistic, Together, fold
 from .folds import Folds, GivenFolds
 from .moments import Moments, MomentsSum

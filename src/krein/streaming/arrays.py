@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -15,9 +14,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from .containers import ROWS, Block, Container, InMemory, check_rows
-from .paths import check_exists
-from .raw import damage, reason
+from .containers import ROWS, Block, Container, InMemory, check_rows, is_path
+from .raw import check_exists, damage, reason
 
 # The deflate method compresses data by at most this factor.
 MOST_SHRUNK = 1032
@@ -46,7 +44,7 @@ class NpyFile(Container):
             raise ValueError(
                 f"{path}: target and weight are the same array: pass two different arrays."
             )
-        self._n_rows = self._arrays().n_rows
+        self.n_rows = self._arrays().n_rows
 
     def _arrays(self) -> InMemory:
         X = _map(self.path)
@@ -56,17 +54,13 @@ class NpyFile(Container):
         except ValueError as error:
             raise ValueError(f"{self.path}: {error}") from None
 
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
-
     def __iter__(self) -> Iterator[Block]:
         yield from self._arrays()
 
 
 def _same(target: Any, weight: Any) -> bool:
-    paths = [isinstance(part, str | os.PathLike) for part in (target, weight)]
-    return Path(target) == Path(weight) if all(paths) else target is weight
+    both = is_path(target) and is_path(weight)
+    return Path(target) == Path(weight) if both else target is weight
 
 
 def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
@@ -76,7 +70,7 @@ def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
 
 def _map(source: Any) -> Any:
     """Return the memory-mapped array of a .npy file; return any object but a path as it is."""
-    if not isinstance(source, str | os.PathLike):
+    if not is_path(source):
         return source
     path = Path(source)
     check_exists(path)
@@ -169,13 +163,12 @@ class NpzFile(Container):
         with damage(path, place, Exception), zipfile.ZipFile(path) as archive:
             names = archive.namelist()
         members = [name.removesuffix(".npy") for name in names if name.endswith(".npy")]
-        wanted = {"X": data, "y": target, "weight": weight}
-        for part, default in (("y", "y"), ("weight", "sample_weight")):
-            if wanted[part] is None and default in members:
-                wanted[part] = default
-        self.members = {
-            part: name for part, name in wanted.items() if name is not None and name is not False
-        }
+        if target is None and "y" in members:
+            target = "y"
+        if weight is None and "sample_weight" in members:
+            weight = "sample_weight"
+        wanted = {"X": data, "y": None if target is False else target, "weight": weight}
+        self.members = {part: name for part, name in wanted.items() if name is not None}
         for part, name in self.members.items():
             if not isinstance(name, str) or name not in members:
                 raise ValueError(
@@ -188,31 +181,20 @@ class NpzFile(Container):
             )
         with ExitStack() as stack:
             shapes = {part: member.shape for part, member in self._opened(stack).items()}
-        self._n_rows = shapes["X"][0]
+        self.n_rows = shapes["X"][0]
         _check_matrix(f"{path}: member {data!r} for X is an array", shapes["X"])
         for part, shape in shapes.items():
-            if shape[0] != self._n_rows:
+            if shape[0] != self.n_rows:
                 raise ValueError(
                     f"{path}: member {self.members[part]!r} for {part} has shape {shape}, but all "
-                    f"members must have the {self._n_rows} rows of X."
+                    f"members must have the {self.n_rows} rows of X."
                 )
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
 
     def _opened(self, stack: ExitStack) -> dict[str, _Member]:
         stack.enter_context(damage(self.path, ["at the start of a member"], Exception))
         archive = stack.enter_context(zipfile.ZipFile(self.path))
-        return {
-            part: _Member(
-                self.path,
-                name,
-                stack.enter_context(archive.open(name + ".npy")),
-                archive.getinfo(name + ".npy").file_size,
-            )
-            for part, name in self.members.items()
-        }
+        members = self.members.items()
+        return {part: _Member(self.path, name, archive, stack) for part, name in members}
 
     def __iter__(self) -> Iterator[Block]:
         with ExitStack() as stack:
@@ -225,12 +207,14 @@ class NpzFile(Container):
 class _Member:
     """One array of a .npz archive, read from its decompressed stream."""
 
-    def __init__(self, path: Path, name: str, stream: IO[bytes], size: int):
-        self.path, self.name, self.stream = path, name, stream
+    def __init__(self, path: Path, name: str, archive: zipfile.ZipFile, stack: ExitStack):
+        self.path, self.name = path, name
         self.owner = f"{path}: member {name!r}"
+        size = archive.getinfo(name + ".npy").file_size
+        self.stream = stack.enter_context(archive.open(name + ".npy"))
         with damage(path, [f"in member {name!r}"], Exception):
-            self.shape, fortran, self.dtype = _header(self.owner, stream)
-            _check_size(self.owner, self.shape, self.dtype, size - stream.tell())
+            self.shape, fortran, self.dtype = _header(self.owner, self.stream)
+            _check_size(self.owner, self.shape, self.dtype, size - self.stream.tell())
         if fortran:
             raise ValueError(
                 f"{self.owner} is in Fortran order and cannot be read row by row: save "

@@ -25,12 +25,7 @@ def is_installed() -> bool:
 
 
 def read(
-    text: bytes,
-    delimiter: str,
-    width: int,
-    numbers: list[int],
-    labels: int | None,
-    longest: int,
+    text: bytes, delimiter: str, width: int, numbers: list[int], labels: int | None, longest: int
 ) -> tuple[NDArray[np.float64], NDArray[np.str_] | None] | None:
     """Return the numeric columns and the label column, or None if any cell is unusual.
 
@@ -79,8 +74,8 @@ def read(
     except arrow.ArrowException:
         return None
     values = np.empty((table.num_rows, len(numbers)))
-    for j in range(len(numbers)):
-        values[:, j] = table.column(j).to_numpy()
+    for j, column in enumerate(values.T):
+        column[:] = table.column(j).to_numpy()
     if labels is None:
         return values, None
     chunk = table.column(len(numbers)).chunk(0)

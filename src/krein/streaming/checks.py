@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..rows import count
+from ..rows import Sides, count
 from .containers import Block, Container
+
+# The types of the numbers in an array of objects.
+NUMBERS = (int, float, np.integer)
 
 
 def checked(container: Container, n_columns: int | None = None) -> Iterator[Block]:
@@ -67,8 +70,7 @@ def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
                     f"Block {number} has {block.X.shape[1]} columns, but {n_columns} are "
                     "expected: all blocks need the same columns."
                 )
-        if first is None:
-            first = block
+        first = first or block
         _check_alike(block, first, number)
         _check_finite("X", block.X, place)
         _check_finite("y", block.y, place)
@@ -142,28 +144,17 @@ def _numbers(X: Any, place: _Place) -> Any:
         )
     if X.dtype in (np.float32, np.float64):
         return X
-    real = X.dtype.kind in "biuf"
+    culprit = None if X.dtype.kind in "biuf" else ""
     if X.dtype == object:
         # A cast would silently turn the text "1" into the number 1.
-        real = all(isinstance(value, int | float | np.integer) for value in X.flat)
-    if not real:
+        odd = ((j, x) for (j, _), x in np.ndenumerate(X.T) if not isinstance(x, NUMBERS))
+        culprit = next((f", and {place.column(j)} holds {x!r}" for j, x in odd), None)
+    if culprit is not None:
         raise ValueError(
-            f"X of block {place.block} has dtype {X.dtype}, but real numbers are "
-            f"needed{_culprit(X, place)}: encode text as numbers first, or pass a list of objects."
+            f"X of block {place.block} has dtype {X.dtype}, but real numbers are needed{culprit}: "
+            "encode text as numbers first, or pass a list of objects."
         )
     return X.astype(np.float64)
-
-
-def _culprit(X: Any, place: _Place) -> str:
-    """Return a phrase with the first column that contains a non-number, and that value."""
-    if X.dtype != object:
-        return ""
-    row, column = next(
-        (i, j)
-        for (j, i), value in np.ndenumerate(X.T)
-        if not isinstance(value, int | float | np.integer)
-    )
-    return f", and {place.column(column)} holds {X[row, column]!r}"
 
 
 def _check_labels(y: Any, place: _Place) -> None:
@@ -203,6 +194,9 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
 def _check_finite(name: str, values: Any, place: _Place) -> None:
     if values is None or isinstance(values, list):
         return
+    if isinstance(values, Sides):
+        _check_finite(name, values.left, place)
+        return _check_finite(name, values.right, place)
     numbers = values.data if sparse.issparse(values) else values
     if numbers.dtype.kind not in "fc":
         return

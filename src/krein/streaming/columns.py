@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -112,51 +111,3 @@ def only(path: Path, names: list[str], name: str) -> int:
 def listed(names: Sequence[str]) -> str:
     """Return at most 20 names, separated by commas."""
     return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-
-
-class Table:
-    """Base of containers with named columns.
-
-    `columns`, `target` and `weight` are indices into `names`.
-    """
-
-    path: Any
-    names: list[str]
-    columns: list[int]
-    target: int | None
-    weight: int | None
-    has_names = True
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The names of the features. None if the file has no names or repeats a name."""
-        found = [self.names[j] for j in self.columns]
-        return found if self.has_names and len(set(found)) == len(found) else None
-
-    @property
-    def layout(self) -> Layout:
-        """The layout of the columns, for reading later files."""
-        names, target = self.feature_names, self.target
-        besides = tuple(j for j in (target, self.weight) if j is not None)
-        return Layout(
-            len(self.columns),
-            None if names is None else tuple(names),
-            self.names[target] if self.has_names and target is not None else target,
-            len(self.names),
-            besides,
-        )
-
-    def rows_for(self, layout: Layout, *, target: bool = False) -> Self:
-        """Return the same file with the features of an earlier fit, and with y only if `target`."""
-        made = copy.copy(self)
-        names = self.names if self.has_names else None
-        chosen = target or len(self.columns) == layout.n_features
-        if not chosen or (names is not None and layout.names is not None):
-            made.columns = layout.features(self.path, names, len(self.names))
-        if not target:
-            made.target = made.weight = None
-        made._check_columns()
-        return made
-
-    def _check_columns(self) -> None:
-        """Raise a ValueError if a chosen column cannot be read."""

@@ -51,6 +51,19 @@ class Container:
 
     A subclass defines ``__iter__``, which yields `Block` objects from the first row on.
 
+    Attributes
+    ----------
+    n_rows : int or None
+        The number of rows, or None if only a pass over the data can count them.
+    feature_names : list of str, or None
+        The names of the columns of X, or None if the columns have no names.
+    layout : Layout or None
+        The layout of the columns of a file, or None if later files need no layout.
+    path : Path or None
+        The path of the file.
+    assumed_target : str, int or None
+        The column that is used as y because the user named no target.
+
     Examples
     --------
     >>> import numpy as np
@@ -66,24 +79,11 @@ class Container:
     def __iter__(self) -> Iterator[Block]:
         raise TypeError(f"{type(self).__name__} must define __iter__, which yields Blocks.")
 
-    @property
-    def n_rows(self) -> int | None:
-        """The number of rows, or None if only a pass over the data can count them."""
-        return None
-
-    # The path of the file, and the column that is used as y because the user named no target.
+    n_rows: Any = None
+    feature_names: list[str] | None = None
+    layout: Layout | None = None
     path: Any = None
     assumed_target: Any = None
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        """The names of the columns of X, or None if the columns have no names."""
-        return None
-
-    @property
-    def layout(self) -> Layout | None:
-        """The layout of the columns of a file, or None if later files need no layout."""
-        return None
 
     def rows_for(self, layout: Layout, *, target: bool = False) -> Container:
         """Return the same rows with the features of an earlier fit, and with y only if `target`."""
@@ -114,24 +114,17 @@ class InMemory(Container):
 
     def __init__(self, X: Any, y: Any = None, weight: Any = None, rows: int = ROWS):
         self.rows = check_rows(rows)
-        self._names = column_names(X)
+        self.feature_names = column_names(X)
         self.X = as_rows(X)
+        self.n_rows = count(self.X)
         self.y = None if y is None else _side(y)
         self.weight = None if weight is None else _side(weight)
         for name, values in (("y", self.y), ("weight", self.weight)):
-            if values is not None and len(values) != count(self.X):
+            if values is not None and len(values) != self.n_rows:
                 raise ValueError(
-                    f"X has {count(self.X)} rows and {name} has {len(values)}: pass one value of "
+                    f"X has {self.n_rows} rows and {name} has {len(values)}: pass one value of "
                     f"{name} per row, in the order of the rows."
                 )
-
-    @property
-    def n_rows(self) -> int:
-        return count(self.X)
-
-    @property
-    def feature_names(self) -> list[str] | None:
-        return self._names
 
     def __iter__(self) -> Iterator[Block]:
         return split(Block(self.X, self.y, self.weight), self.rows)
@@ -181,68 +174,6 @@ class Blocks(Container):
             yield _as_block(item, number)
 
 
-def as_container(
-    X: Any, y: Any = None, sample_weight: Any = None, *, header: Any = "auto"
-) -> Container:
-    """Return a container of the user's data.
-
-    Parameters
-    ----------
-    X : Container, path, array, memory map, DataFrame, sparse matrix, sequence or re-iterable
-        The data. `open_stream` opens a path. A list is a list of blocks if one of its items is
-        ``(X, y)`` or ``(X, y, weight)`` with a matrix X of ``len(y)`` rows. Any other list is a
-        list of objects.
-    y : array-like of length n, default=None
-        The targets. For a path, the argument `target` of `open_stream`.
-    sample_weight : array-like of length n, default=None
-        The weights of the rows. For a path, the argument `weight` of `open_stream`.
-    header : {"auto", True, False}, default="auto"
-        For a .csv or .tsv file: True if the first line contains the names of the columns, False if
-        it is a row, "auto" to decide by its content.
-
-    Returns
-    -------
-    Container
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from krein.streaming import as_container
-    >>> as_container(np.ones((3, 2)), np.arange(3)).n_rows
-    3
-    >>> as_container([(np.ones((3, 2)), np.arange(3)), (np.ones((1, 2)), np.arange(1))]).n_rows
-    4
-    """
-    if is_path(X):
-        from .files import open_stream
-
-        return open_stream(X, target=y, weight=sample_weight, header=header)
-    made: Container | None = None
-    if isinstance(X, Container):
-        made = X
-    elif isinstance(X, tuple) and is_block(X):
-        raise ValueError(
-            "X is a tuple (X, y): pass X and y as two arguments, or a list [(X, y)] of blocks."
-        )
-    elif not isinstance(X, bytes | set | frozenset | dict):
-        if is_table(X) or (isinstance(X, Sequence) and not any(map(is_block, X))):
-            return InMemory(X, y, sample_weight)
-        if callable(X) or isinstance(X, Iterable):
-            made = Blocks(X)
-    if made is None:
-        raise ValueError(
-            "X must be an array, a sparse matrix, a list of objects, a path, or a re-iterable of "
-            f"(X, y) blocks, got {type(X).__name__}."
-        )
-    if y is not None or sample_weight is not None:
-        name = "y" if y is not None else "sample_weight"
-        raise ValueError(
-            f"{name} is given beside blocks ({type(X).__name__}): put {name} into the blocks, as "
-            "(X, y, weight)."
-        )
-    return made
-
-
 def split(block: Block, rows: int) -> Iterator[Block]:
     """Yield the block in pieces of at most `rows` rows.
 
@@ -281,14 +212,15 @@ def regrouped(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
         held.append(block)
         n_held += count(block.X)
         if n_held >= rows:
-            whole, full = _merged(held), n_held - n_held % rows
+            whole, full = merged(held), n_held - n_held % rows
             yield from split(_part(whole, slice(0, full)), rows)
             held, n_held = [_part(whole, slice(full, None))], n_held - full
     if n_held:
-        yield _merged(held)
+        yield merged(held)
 
 
-def _merged(blocks: list[Block]) -> Block:
+def merged(blocks: list[Block]) -> Block:
+    """Return the rows of several blocks, all with y and weight or all without, as one block."""
     if len(blocks) == 1:
         return blocks[0]
     parts = zip(*blocks, strict=True)

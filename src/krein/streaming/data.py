@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows
-from ..rows import concatenated, count, take
+from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows, mix
+from ..rows import Sides, count, take
 from .checks import checked
-from .containers import Block, Container, InMemory, split
+from .containers import Block, Container, InMemory, merged, split
 from .fold import Collected, fold
 from .reservoir import order_of_targets
 
@@ -135,7 +135,7 @@ class Data:
         s = container.weight
         used = np.arange(len(K)) if s is None else np.flatnonzero(s > 0)
         hashes = np.zeros(len(K), dtype=np.uint64)
-        hashes[used] = hash_pairs(K if s is None else K[np.ix_(used, used)])
+        hashes[used] = _hash_square(K if s is None else K[np.ix_(used, used)])
         columns = used[np.argsort(hashes[used], kind="stable")]
         return cls(container, True, columns, _known=_Known(hashes))
 
@@ -150,30 +150,22 @@ class Data:
         return replace(self, piece_rows=rows)
 
     def __iter__(self) -> Iterator[Piece]:
-        start, known, new = 0, self._known.hashes, []
+        start = 0
         for block in self._blocks():
             for part in split(block, self.piece_rows):
                 n = count(part.X)
-                hashes = hash_rows(part.X) if known is None else known[start : start + n]
-                new.append(hashes)
+                hashes = self.hashes[start : start + n] if self.in_memory else hash_rows(part.X)
                 X = part.X if self.columns is None else part.X[:, self.columns]
                 yield Piece(X, part.y, part.weight, hashes, start)
                 start += n
-        if self.in_memory and known is None:
-            self._known.hashes = np.concatenate(new)
 
     def _blocks(self) -> Iterator[Block]:
-        """Yield the validated blocks; blocks in memory are validated in the first pass only."""
-        if self._known.blocks is not None:
-            yield from self._known.blocks
-            return
-        kept = []
-        for block in checked(self.container):
-            if self.in_memory:
-                kept.append(block)
-            yield block
-        if self.in_memory:
-            self._known.blocks = kept
+        """Return the validated blocks; blocks in memory are validated in the first pass only."""
+        if not self.in_memory:
+            return checked(self.container)
+        if self._known.blocks is None:
+            self._known.blocks = list(checked(self.container))
+        return iter(self._known.blocks)
 
     @property
     def in_memory(self) -> bool:
@@ -190,8 +182,8 @@ class Data:
     def hashes(self) -> Hashes:
         """The content hashes of data in memory."""
         if self._known.hashes is None:
-            fold(self, Collected(len))  # a complete pass stores the hashes
-        assert self._known.hashes is not None
+            found = [hash_rows(block.X) for block in self._blocks()]
+            self._known.hashes = np.concatenate(found)
         return self._known.hashes
 
     @property
@@ -244,13 +236,15 @@ class Data:
 
     def gathered(self) -> Data:
         """Return the same rows in memory."""
-        pieces = fold(self, Collected()).pieces
-        weight = None
-        if any(piece.weight is not None for piece in pieces):
-            ones = [np.ones(len(p)) if p.weight is None else p.weight for p in pieces]
-            weight = np.concatenate(ones)
-        y = np.concatenate([np.asarray(piece.y) for piece in pieces])
-        return Data.of(InMemory(concatenated([piece.X for piece in pieces]), y, weight))
+        blocks = [Block(*piece[:3]) for piece in fold(self, Collected()).pieces]
+        return Data.of(InMemory(*merged(blocks)))
+
+
+def _hash_square(K: NDArray | Sides) -> Hashes:
+    """Return a hash of each object of a square matrix, by its row and, of `Sides`, its column."""
+    if not isinstance(K, Sides):
+        return hash_pairs(K)
+    return mix(hash_pairs(K.left) + mix(hash_pairs(K.right)))
 
 
 def map_rows(X: Any) -> int:

@@ -1,4 +1,4 @@
-"""Opening of files as containers.
+"""Opening of data, in particular of files, as containers.
 
 Every pass over the data opens the file again, holds at most two blocks in memory, and closes it.
 """
@@ -6,20 +6,78 @@ Every pass over the data opens the file again, holds at most two blocks in memor
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..rows import is_table
 from .arrays import NpyFile, NpzFile
 from .columns import Layout
-from .containers import ROWS, Container, check_rows
+from .containers import ROWS, Blocks, Container, InMemory, check_rows, is_block, is_path
 from .libsvm import LibsvmFile
-from .paths import check_exists
+from .parquet import ParquetFile
+from .raw import check_exists
 from .text import TextFile
 
 COMPRESSED = (".gz", ".bz2")
 TEXT = {".csv": ",", ".tsv": "\t"}
 LIBSVM = (".svm", ".libsvm", ".svmlight")
 SUFFIXES = (".npy", ".npz", ".parquet", *TEXT, *LIBSVM)
+
+
+def as_container(
+    X: Any, y: Any = None, sample_weight: Any = None, *, header: Any = "auto"
+) -> Container:
+    """Return a container of the user's data.
+
+    Parameters
+    ----------
+    X : Container, path, array, memory map, DataFrame, sparse matrix, sequence or re-iterable
+        The data. `open_stream` opens a path. A list is a list of blocks if one of its items is
+        ``(X, y)`` or ``(X, y, weight)`` with a matrix X of ``len(y)`` rows. Any other list is a
+        list of objects.
+    y : array-like of length n, default=None
+        The targets. For a path, the argument `target` of `open_stream`.
+    sample_weight : array-like of length n, default=None
+        The weights of the rows. For a path, the argument `weight` of `open_stream`.
+    header : {"auto", True, False}, default="auto"
+        For a .csv or .tsv file: True if the first line contains the names of the columns, False if
+        it is a row, "auto" to decide by its content.
+
+    Returns
+    -------
+    Container
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import as_container
+    >>> as_container(np.ones((3, 2)), np.arange(3)).n_rows
+    3
+    >>> as_container([(np.ones((3, 2)), np.arange(3)), (np.ones((1, 2)), np.arange(1))]).n_rows
+    4
+    """
+    if is_path(X):
+        return open_stream(X, target=y, weight=sample_weight, header=header)
+    if isinstance(X, tuple) and is_block(X):
+        raise ValueError(
+            "X is a tuple (X, y): pass X and y as two arguments, or a list [(X, y)] of blocks."
+        )
+    iterable = callable(X) or isinstance(X, Iterable)
+    if not iterable or isinstance(X, bytes | set | frozenset | dict):
+        raise ValueError(
+            "X must be an array, a sparse matrix, a list of objects, a path, or a re-iterable of "
+            f"(X, y) blocks, got {type(X).__name__}."
+        )
+    if is_table(X) or (isinstance(X, Sequence) and not any(map(is_block, X))):
+        return InMemory(X, y, sample_weight)
+    if y is not None or sample_weight is not None:
+        name = "y" if y is not None else "sample_weight"
+        raise ValueError(
+            f"{name} is given beside blocks ({type(X).__name__}): put {name} into the blocks, as "
+            "(X, y, weight)."
+        )
+    return X if isinstance(X, Container) else Blocks(X)
 
 
 def open_stream(
@@ -109,8 +167,6 @@ def open_stream(
         return NpyFile(path, target, weight, rows)
     if kind == ".npz":
         return NpzFile(path, target, weight, rows, data)
-    from .parquet import ParquetFile
-
     return ParquetFile(path, target, weight, rows)
 
 
@@ -138,8 +194,6 @@ def open_like(path: str | os.PathLike, layout: Layout) -> Container:
     if kind in LIBSVM:
         return LibsvmFile(path).rows_for(layout)
     if kind == ".parquet":
-        from .parquet import ParquetFile
-
         return ParquetFile(path, layout=layout)
     return open_stream(path, target=False)
 

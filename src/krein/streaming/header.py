@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._validation import outside_level
-from .cells import is_number
+from .raw import is_number
 
 # Number of records that are searched for another row with the label of the first record.
 LOOK = 1000
@@ -55,7 +55,13 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
         odd = features[0] if target is None else target
         is_row = _is_row(cells, first[odd], second, rows, target)
         if _is_counted(first, features, odd) and (not is_row or is_number(first[odd])):
-            _warn(path)
+            warnings.warn(
+                f"{path}: the first line, 0, 1, 2, …, is read as the column numbers that pandas "
+                "writes, not as a row: if it is a row, pass header=False to "
+                "krein.streaming.open_stream.",
+                UserWarning,
+                stacklevel=outside_level(),
+            )
             return True
     if not is_row:
         raise _ambiguous(path, line, odd, first[odd])
@@ -82,18 +88,6 @@ def _is_row(
 
 def _is_counted(first: list[str], features: list[int], target: int) -> bool:
     """Return True if the cells are 0, 1, 2, …; the target may also be text."""
+    is_text = not is_number(first[target]) and bool(first[target].strip())
     counted = all(first[j] == str(j) for j in features)
-    return counted and len(first) > 2 and first[target] in (str(target), *_text(first[target]))
-
-
-def _text(cell: str) -> list[str]:
-    return [] if is_number(cell) or not cell.strip() else [cell]
-
-
-def _warn(path: Path) -> None:
-    warnings.warn(
-        f"{path}: the first line, 0, 1, 2, …, is read as the column numbers that pandas writes, "
-        "not as a row: if it is a row, pass header=False to krein.streaming.open_stream.",
-        UserWarning,
-        stacklevel=outside_level(),
-    )
+    return counted and len(first) > 2 and (is_text or first[target] == str(target))

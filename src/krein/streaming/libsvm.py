@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .cells import is_number
 from .columns import Layout
 from .containers import ROWS, Block, Container, check_rows, regrouped
-from .raw import lines, piece_bytes, reason
+from .raw import is_number, lines, piece_bytes, reason
 
 # Smallest number of lines per call of scikit-learn's parser: a call is expensive.
 LINES = 256
@@ -41,28 +40,19 @@ class LibsvmFile(Container):
     ):
         self.path, self.rows = path, check_rows(rows)
         self.base_is_given = zero_based is not None
-        self._n_rows: int | None = None
         if n_features is None or zero_based is None:
-            n_rows, least, most = self._counted()
-            self._n_rows = n_rows
+            self.n_rows, least, most = self._counted()
             zero_based = least == 0 if zero_based is None else zero_based
             n_features = most + zero_based if n_features is None else n_features
         self.n_features, self.zero_based = int(n_features), bool(zero_based)
+        self.layout = Layout(self.n_features, zero_based=self.zero_based)
         if self.n_features < 1:
             raise ValueError(f"{path} has no features: pass n_features ≥ 1 if all rows are empty.")
 
-    @property
-    def n_rows(self) -> int | None:
-        return self._n_rows
-
-    @property
-    def layout(self) -> Layout:
-        return Layout(self.n_features, zero_based=self.zero_based)
-
     def rows_for(self, layout: Layout, *, target: bool = False) -> LibsvmFile:
         """Return the same file with the number of features and the first index of a fit."""
-        base = self.zero_based if self.base_is_given else layout.zero_based
-        base = self.zero_based if base is None else base
+        given = self.base_is_given or layout.zero_based is None
+        base = self.zero_based if given else layout.zero_based
         return LibsvmFile(self.path, self.rows, layout.n_features, base)
 
     def _counted(self) -> tuple[int, int, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -135,6 +136,19 @@ class Moments:
         scatter += np.outer(d, (self.weight * (other.weight / weight)) * d)
         return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
 
+    def mapped(self, matrix: Array, shift: Array | float = 0.0) -> Moments:
+        """Return the moments of the rows ``matrixᵀ a_i + shift``.
+
+        Parameters
+        ----------
+        matrix : ndarray of shape (p, r)
+            The columns of the new rows as combinations of the columns of the rows.
+        shift : ndarray of shape (r,), default=0.0
+            A row that is added to every new row.
+        """
+        scatter = matrix.T @ self.scatter @ matrix
+        return Moments(self.weight, self.mean @ matrix + shift, scatter)
+
     def _check(self, other: Moments) -> None:
         if self.width != other.width:
             raise ValueError(
@@ -235,8 +249,13 @@ def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | N
 
 def symmetric(A: Array) -> Array:
     """Return the symmetric matrix with the upper triangle of A."""
-    upper = np.triu(A)
-    return upper + np.triu(upper, 1).T
+    return np.where(_lower(len(A)), A.T, A)
+
+
+@lru_cache(maxsize=1)
+def _lower(n: int) -> NDArray[np.bool_]:
+    """Return a mask of the entries below the diagonal; Newton's method needs it in every step."""
+    return np.tri(n, k=-1, dtype=bool)
 
 
 def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
@@ -245,7 +264,7 @@ def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
     The tiles depend only on the shape of A, so the number of threads does not change the result.
     """
     n_tiles = 1 if A.size < LITTLE else max(2, round(len(out) / TILE))
-    edges = np.linspace(0, len(out), n_tiles + 1).astype(int).tolist()
+    edges = [i * len(out) // n_tiles for i in range(n_tiles + 1)]
     tiles = [slice(*pair) for pair in pairwise(edges)]
     # Tiles off the diagonal take twice as long. They come first so that no thread waits at the end.
     pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i + 1 :]]

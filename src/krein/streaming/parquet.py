@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Layout, Table, choose_columns, only
-from .containers import ROWS, Block, Container, check_rows, regrouped
+from .columns import Layout, only
+from .containers import ROWS, Block, check_rows
 from .raw import reason
+from .tables import Table
 
 # Size of the buffer for reading column chunks. A whole chunk may contain millions of rows.
 BUFFER_BYTES = 2**18
@@ -31,7 +32,7 @@ def _arrow() -> Any:
     return pyarrow
 
 
-class ParquetFile(Table, Container):
+class ParquetFile(Table):
     """Container of the numeric columns of a Parquet file.
 
     Parameters
@@ -58,18 +59,11 @@ class ParquetFile(Table, Container):
     ):
         self.path, self.rows = path, check_rows(rows)
         with self._opened() as file:
-            self._n_rows = int(file.metadata.num_rows)
-            self.schema = schema = file.schema_arrow
-        self.names = list(schema.names)
-        self.target = self.weight = None
-        if layout is None:
-            chosen = choose_columns(path, self.names, target, weight, _index_columns(path, schema))
-            self.columns, self.target, self.weight = chosen
-            if target is None and self.target is not None:
-                self.assumed_target = self.names[self.target]
-        else:
-            self.columns = layout.features(path, self.names, len(self.names))
-        self._check_columns()
+            self.n_rows = int(file.metadata.num_rows)
+            self.schema = file.schema_arrow
+        self.names = list(self.schema.names)
+        besides = [] if layout else _index_columns(path, self.schema)
+        self._choose(target, weight, layout, besides)
 
     def _check_columns(self) -> None:
         kinds = {j: self.schema.field(j).type for j in self._wanted}
@@ -83,10 +77,6 @@ class ParquetFile(Table, Container):
                 )
         single = [str(kinds[j]) in ("float", "halffloat") for j in self.columns]
         self.dtype = np.float32 if all(single) else np.float64
-
-    @property
-    def n_rows(self) -> int:
-        return self._n_rows
 
     @property
     def _wanted(self) -> list[int]:
@@ -106,29 +96,21 @@ class ParquetFile(Table, Container):
                 f"({reason(error)}). The file is cut off or has another format."
             ) from error
 
-    def __iter__(self) -> Iterator[Block]:
-        return regrouped(self._blocks(), self.rows)
-
     def _blocks(self) -> Iterator[Block]:
         n_seen = 0
         names = [self.names[j] for j in self._wanted]
         with self._opened() as file:
-            batches = file.iter_batches(BATCH_ROWS, columns=names, use_threads=False)
-            while True:
-                try:
-                    batch = next(batches, None)
-                    block = None if batch is None else self._block(batch, names, n_seen)
-                except Exception as error:
-                    if str(error).startswith(str(self.path)):  # an error of this module
-                        raise
-                    raise ValueError(
-                        f"{self.path} breaks off or is damaged after row {n_seen} of "
-                        f"{self.n_rows} ({reason(error)})."
-                    ) from error
-                if block is None:
-                    break
-                n_seen += len(block.X)
-                yield block
+            try:
+                for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
+                    yield self._block(batch, names, n_seen)
+                    n_seen += batch.num_rows
+            except Exception as error:
+                if str(error).startswith(str(self.path)):  # an error of this module
+                    raise
+                raise ValueError(
+                    f"{self.path} breaks off or is damaged after row {n_seen} of {self.n_rows} "
+                    f"({reason(error)})."
+                ) from error
         if n_seen != self.n_rows:
             raise ValueError(
                 f"{self.path} is damaged: its footer says {self.n_rows} rows, but the file has "
@@ -139,24 +121,21 @@ class ParquetFile(Table, Container):
         # pyarrow returns the columns in the order of the file, not in the requested order.
         values = {name: _numpy(batch.column(name)) for name in names}
         X = np.empty((batch.num_rows, len(self.columns)), dtype=self.dtype)
-        for j in range(len(self.columns)):
-            X[:, j] = values[names[j]]
-        if self.target is not None:
-            self._check_target(batch.column(self.names[self.target]), n_seen)
-        sides = iter(names[len(self.columns) :])
-        y = None if self.target is None else values[next(sides)]
-        weight = None if self.weight is None else values[next(sides)]
-        return Block(X, y, weight)
+        for j, name in enumerate(names[: len(self.columns)]):
+            X[:, j] = values[name]
+        sides = [None if j is None else self.names[j] for j in (self.target, self.weight)]
+        if sides[0] is not None:
+            self._check_target(sides[0], batch.column(sides[0]), n_seen)
+        return Block(X, *(None if name is None else values[name] for name in sides))
 
-    def _check_target(self, column: Any, n_seen: int) -> None:
+    def _check_target(self, name: str, column: Any, n_seen: int) -> None:
         if not column.null_count and _is_number(column.type):
             return
-        assert self.target is not None
         for row, label in enumerate(column.to_pylist(), n_seen):
             if label is None or not str(label).strip():
                 raise ValueError(
-                    f"{self.path}: row {row}, column {self.names[self.target]!r}: the target is "
-                    "empty: drop the row or fill in its target."
+                    f"{self.path}: row {row}, column {name!r}: the target is empty: drop the row "
+                    "or fill in its target."
                 )
 
 
@@ -166,18 +145,9 @@ def _is_number(kind: Any) -> bool:
 
 
 def _is_label(kind: Any) -> bool:
-    types = _arrow().types
-    if types.is_dictionary(kind):
+    if _arrow().types.is_dictionary(kind):
         return _is_label(kind.value_type) or _is_number(kind.value_type)
-    return any(
-        is_kind(kind)
-        for is_kind in (
-            types.is_string,
-            types.is_large_string,
-            types.is_binary,
-            types.is_large_binary,
-        )
-    )
+    return str(kind) in ("string", "large_string", "binary", "large_binary")
 
 
 def _index_columns(path: Path, schema: Any) -> list[str]:

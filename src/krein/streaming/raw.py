@@ -1,7 +1,8 @@
-"""Reading of bytes and lines from a file, compressed or not, with clear errors on damage."""
+"""Reading of bytes, lines and numbers from a file, compressed or not, with clear errors."""
 
 from __future__ import annotations
 
+import difflib
 import io
 import itertools
 import zipfile
@@ -19,6 +20,24 @@ DAMAGE = (EOFError, zlib.error, zipfile.BadZipFile, OSError, RuntimeError)
 LEAST_BYTES, MOST_BYTES = 2**14, 2**20
 # A line, or a record with quoted line breaks, of more bytes than this is an error.
 LONGEST = 2**26
+
+
+def check_exists(path: Path) -> None:
+    """Raise an error if there is no file at `path`, with a similar file name if there is one."""
+    try:
+        is_file, is_folder = path.is_file(), path.is_dir()
+    except (OSError, ValueError) as error:
+        raise FileNotFoundError(
+            f"A text of {len(str(path))} characters, {str(path)[:40]!r}…, is not a path of a file "
+            f"({getattr(error, 'strerror', None) or error}): to learn from strings, pass a list."
+        ) from error
+    if is_folder:
+        raise ValueError(f"{path} is a folder: pass the path of one file.")
+    if not is_file:
+        names = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
+        near = difflib.get_close_matches(path.name, names, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise FileNotFoundError(f"There is no file {path}." + hint)
 
 
 @contextmanager
@@ -120,3 +139,19 @@ def too_long(path: Path, line: int) -> ValueError:
     return ValueError(
         f"{path}: line {line} has more than {LONGEST >> 20} MiB: the file is damaged or not text."
     )
+
+
+def is_number(cell: str) -> bool:
+    """Return True for a decimal number, nan or inf, but not for ``1_000`` or non-ASCII digits."""
+    try:
+        as_number(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def as_number(cell: str) -> float:
+    """Return the number in a cell by the same rules as the parsers of pyarrow and NumPy."""
+    if "_" in cell or not cell.isascii():
+        raise ValueError(f"{cell!r} is not a number")
+    return float(cell)

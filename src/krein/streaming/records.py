@@ -169,16 +169,13 @@ def rows(path: Path, delimiter: str, found: Records) -> Iterator[tuple[int, list
     """Yield the number of the first line and the cells of each record; skip blank lines."""
     reader = csv.reader(in_lines(found.text.decode()), delimiter=delimiter, strict=True)
     line = found.line
-    while True:
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise ValueError(f"{path}: line {line}: {_explained(error)}.") from error
-        if row is None:
-            return
-        if row and not (len(row) == 1 and row[0].isspace()):
-            yield line, row
-        line = found.line + reader.line_num
+    try:
+        for row in reader:
+            if row and not (len(row) == 1 and row[0].isspace()):
+                yield line, row
+            line = found.line + reader.line_num
+    except csv.Error as error:
+        raise ValueError(f"{path}: line {line}: {_explained(error)}.") from error
 
 
 def _explained(error: csv.Error) -> str:

@@ -10,7 +10,7 @@ data, so no partial sample drops the row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._hashing import Draws, Hashes, Salt, hash_rows
-from ..rows import as_rows, concatenated, count, take
+from ..rows import as_rows, canonical, concatenated, count, take
 from .fold import fold
 
 
@@ -52,11 +52,12 @@ class Reservoir:
     size: int
     key: int
     n_seen: int = 0
-    _layout: _Layout | None = None
-    # Samples of parts of the data, sorted by length. Each sample has at most half the length of the
-    # previous one, so that a row is copied only O(log n) times.
+    # A part without rows, whose X has the width and the dtype of all rows seen.
+    _layout: _Part = field(default_factory=lambda: _empty(np.empty((0, 0))))
+    # Samples of parts of the data. Each has at most half the length of the previous one, so that a
+    # row is copied only O(log n) times. They keep one row more than the sample, which tells whether
+    # the sample contains every row.
     _parts: tuple[_Part, ...] = ()
-    _left_out: bool = False
 
     @classmethod
     def zero(cls, size: int, key: int) -> Reservoir:
@@ -91,20 +92,15 @@ class Reservoir:
         """
         X = _canonical(X)
         n = count(X)
-        weight = _check_weight(weight, n)
+        weight = np.ones(n) if weight is None else _check_weight(weight, n)
         if not n:
             return self
-        layout = self._joined(_Layout.of(X))
         hashes = hash_rows(X)
         clocks = Draws(hashes, self.key).clocks(Salt.UNIFORM)
-        weight = np.ones(n) if weight is None else weight
-        near = (weight > 0) & (clocks <= self._threshold)
-        rows = np.flatnonzero(near)
+        rows = np.flatnonzero((weight > 0) & (clocks <= self._threshold))
         targets = None if y is None else np.asarray(y)[rows]
         part = _Part(_own(X, rows), hashes[rows], clocks[rows], weight[rows], targets)
-        left_out = self._left_out or len(rows) < np.count_nonzero(weight)
-        seen = replace(self, n_seen=self.n_seen + n, _layout=layout, _left_out=bool(left_out))
-        return seen._with_parts([_joint([part])] if len(rows) else [])
+        return self._with_parts(X, n, [_joint([part])] if len(rows) else [])
 
     def merge(self, other: Reservoir) -> Reservoir:
         """Return a reservoir that has seen the rows of both."""
@@ -115,80 +111,62 @@ class Reservoir:
                     f"Reservoirs of {name} {mine} and {name} {theirs} cannot be merged: start both "
                     f"with the same {name}."
                 )
-        merged = replace(
-            self,
-            n_seen=self.n_seen + other.n_seen,
-            _layout=self._layout if other._layout is None else self._joined(other._layout),
-            _left_out=self._left_out or other._left_out,
-        )
-        return merged._with_parts(other._parts)
+        if not other.n_seen:
+            return self
+        return self._with_parts(other._layout.X, other.n_seen, other._parts)
 
-    def _with_parts(self, parts: Iterable[_Part]) -> Reservoir:
-        kept, left_out = list(self._parts), self._left_out
+    def _with_parts(self, X: Any, n: int, parts: Iterable[_Part]) -> Reservoir:
+        """Return a reservoir that has also seen n rows like those of X, sampled in `parts`."""
+        layout = _joined(self._layout.X, X) if self.n_seen else X
+        kept = list(self._parts)
         for part in parts:
+            part = part.first(self.size + 1)
+            while kept and 2 * len(part) > len(kept[-1]):
+                part = _joint([kept.pop(), part]).first(self.size + 1)
             kept.append(part)
-            kept.sort(key=len, reverse=True)
-            while len(kept) > 1 and 2 * len(kept[-1]) > len(kept[-2]):
-                joint = _joint([kept.pop(), kept.pop()])
-                left_out = left_out or len(joint) > self.size
-                kept.append(joint.first(self.size))
-                kept.sort(key=len, reverse=True)
-        # A single block may contain more rows than the sample.
-        left_out = left_out or any(len(part) > self.size for part in kept)
-        trimmed = tuple(part.first(self.size) for part in kept)
-        return replace(self, _parts=trimmed, _left_out=left_out)
-
-    def _joined(self, layout: _Layout) -> _Layout:
-        return layout if self._layout is None else self._layout.joined(layout)
+        return replace(self, n_seen=self.n_seen + n, _layout=_empty(layout), _parts=tuple(kept))
 
     @property
     def _threshold(self) -> float:
         """Rows with a larger clock can never be in the sample."""
-        full = [part.clocks[-1] for part in self._parts if len(part) == self.size]
+        full = [part.clocks[-1] for part in self._parts if len(part) > self.size]
         return float(min(full, default=np.inf))
 
     @property
-    def _sample(self) -> tuple[_Part | None, bool]:
-        """The sample, and True if it contains all distinct rows of positive weight."""
-        if not self._parts:
-            return None, not self._left_out
-        joint = _joint(self._parts)
-        return joint.first(self.size), not self._left_out and len(joint) <= self.size
+    def _kept(self) -> _Part:
+        return _joint([self._layout, *self._parts])
+
+    @property
+    def _sample(self) -> _Part:
+        return self._kept.first(self.size)
 
     @property
     def is_complete(self) -> bool:
         """True if the sample contains every distinct row of positive weight."""
-        return self._sample[1]
+        return len(self._kept) <= self.size
 
     @property
     def rows(self) -> Any:
         """The sampled rows, sorted by clock: ndarray or CSR of shape (m, d), or list."""
-        sample, layout = self._sample[0], self._layout
-        if layout is None:
-            return np.empty((0, 0))
-        return layout.cast([] if sample is None else [sample.X])
+        return self._sample.X
 
     @property
     def y(self) -> NDArray | None:
         """The targets of the sampled rows, or None if the data have no targets."""
-        sample = self._sample[0]
-        return None if sample is None else sample.y
+        return self._sample.y
 
     @property
     def weight(self) -> NDArray[np.floating]:
         """The weights of the sampled rows, shape (m,)."""
-        sample = self._sample[0]
-        return np.empty(0) if sample is None else sample.weight
+        return self._sample.weight
 
     @property
     def hashes(self) -> Hashes:
         """The content hashes of the sampled rows, shape (m,)."""
-        sample = self._sample[0]
-        return np.empty(0, np.uint64) if sample is None else sample.hashes.copy()
+        return self._sample.hashes
 
     def __len__(self) -> int:
-        sample = self._sample[0]
-        return 0 if sample is None else len(sample)
+        return len(self._sample)
 
 
 class Sample:
@@ -249,42 +227,22 @@ def sample(container: Iterable[Any], size: int, key: int) -> Reservoir:
 # --- rows ----------------------------------------------------------------------------------------
 
 
-class _Layout(NamedTuple):
-    """Kind, width and dtype of the rows; the dtype is promoted with every block."""
+def _joined(mine: Any, theirs: Any) -> Any:
+    """Return no rows, in the promoted dtype; raise a ValueError unless the rows are alike."""
+    kinds = [_kind(X) for X in (mine, theirs)]
+    if kinds[0] != kinds[1]:
+        raise ValueError(f"A reservoir of {kinds[0]} rows cannot take {kinds[1]} rows: convert X.")
+    widths = [0 if isinstance(X, list) else X.shape[1] for X in (mine, theirs)]
+    if widths[0] != widths[1]:
+        raise ValueError(
+            f"A reservoir of rows of width {widths[0]} cannot take rows of width {widths[1]}: all "
+            "rows need the same columns."
+        )
+    return concatenated([mine, theirs[:0]])
 
-    kind: str
-    width: int
-    dtype: Any
 
-    @classmethod
-    def of(cls, X: Any) -> _Layout:
-        if isinstance(X, list):
-            return cls("objects", 1, None)
-        return cls("sparse" if sparse.issparse(X) else "dense", X.shape[1], X.dtype)
-
-    def joined(self, other: _Layout) -> _Layout:
-        if self.kind != other.kind:
-            raise ValueError(
-                f"A reservoir of {self.kind} rows cannot take {other.kind} rows: convert X."
-            )
-        if self.width != other.width:
-            raise ValueError(
-                f"A reservoir of rows of width {self.width} cannot take rows of width "
-                f"{other.width}: all rows need the same columns."
-            )
-        if self.dtype == other.dtype:
-            return self
-        return self._replace(dtype=np.result_type(self.dtype, other.dtype))
-
-    def cast(self, parts: list[Any]) -> Any:
-        if self.kind == "objects":
-            return [x for part in parts for x in part]
-        if self.kind == "dense":
-            empty = np.empty((0, self.width), self.dtype)
-            return np.concatenate([empty, *(part.astype(self.dtype) for part in parts)])
-        if not parts:
-            return sparse.csr_array((0, self.width), dtype=self.dtype)
-        return parts[0].astype(self.dtype)
+def _kind(X: Any) -> str:
+    return "objects" if isinstance(X, list) else "sparse" if sparse.issparse(X) else "dense"
 
 
 def _canonical(X: Any) -> Any:
@@ -299,8 +257,7 @@ def _canonical(X: Any) -> Any:
         )
     X = X.astype(np.float64) if X.dtype == bool else X
     if sparse.issparse(X):
-        X = sparse.csr_array(X, copy=not X.has_canonical_format)
-        X.sum_duplicates()
+        X = canonical(sparse.csr_array(X))
     return X
 
 
@@ -314,9 +271,7 @@ def _own(X: Any, rows: NDArray[np.intp]) -> Any:
     return taken
 
 
-def _check_weight(weight: Any, n: int) -> NDArray[np.float64] | None:
-    if weight is None:
-        return None
+def _check_weight(weight: Any, n: int) -> NDArray[np.float64]:
     weight = np.asarray(weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(
@@ -331,8 +286,7 @@ def _check_weight(weight: Any, n: int) -> NDArray[np.float64] | None:
     return weight
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(NamedTuple):
     """Distinct rows in the order of their clocks."""
 
     X: Any
@@ -347,27 +301,27 @@ class _Part:
     def first(self, n: int) -> _Part:
         if len(self) <= n:
             return self
-        y = None if self.y is None else self.y[:n].copy()
-        hashes, clocks, weight = self.hashes[:n], self.clocks[:n], self.weight[:n]
-        X = _own(self.X, np.arange(n))
-        return _Part(X, hashes.copy(), clocks.copy(), weight.copy(), y)
+        parts: Any = (None if part is None else take(part, np.arange(n)) for part in self)
+        return _Part(*parts)
+
+
+def _empty(X: Any) -> _Part:
+    return _Part(X[:0], np.empty(0, np.uint64), np.empty(0), np.empty(0))
 
 
 def _joint(parts: Iterable[_Part]) -> _Part:
     """Return the distinct rows of several parts, sorted by clock."""
-    parts = list(parts)
-    hashes = np.concatenate([part.hashes for part in parts])
-    clocks = np.concatenate([part.clocks for part in parts])
-    weight = np.concatenate([part.weight for part in parts])
-    targets = [part.y for part in parts if part.y is not None]
-    y = np.concatenate(targets) if targets else None
+    *columns, targets = zip(*parts, strict=True)
+    X, hashes, clocks, weight = map(concatenated, columns)
+    given = [y for y in targets if y is not None]
+    y = np.concatenate(given) if given else None
     order = np.lexsort((*order_of_targets(y), hashes, clocks))
     hashes = hashes[order]
-    starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
+    is_first = np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]
+    starts = np.flatnonzero(is_first)
     rows = order[starts]
-    X = _own(concatenated([part.X for part in parts]), rows)
     total = np.add.reduceat(weight[order], starts)
-    return _Part(X, hashes[starts], clocks[rows], total, None if y is None else y[rows])
+    return _Part(_own(X, rows), hashes[starts], clocks[rows], total, None if y is None else y[rows])
 
 
 def order_of_targets(y: NDArray | None) -> list[NDArray]:

@@ -112,8 +112,8 @@ class Survey:
             The name of the estimator, for error messages.
         """
         sample = () if data.in_memory else (Sample(map_rows, key),)
-        start = Together(Totals(owner, classify), Labels(owner, classify), FoldKeys(classify))
-        seen = fold(data, Together(*start.statistics, *sample))
+        start = Totals(owner, classify), Labels(owner, classify), FoldKeys(classify), *sample
+        seen = fold(data, Together(*start))
         totals, labels, keys, *reservoirs = seen.statistics
         if not totals.weight > 0:
             raise ValueError(f"{owner} needs rows of positive weight, but all weights are zero.")
@@ -252,23 +252,21 @@ class FoldKeys:
 
     def __init__(self, classify: bool):
         self.classify, self.n_rows = classify, 0
-        self.hashes: list[Hashes] = []
-        self.strata: list[NDArray] = []
-        self.counted: list[NDArray[np.bool_]] = []
+        # The hashes, the strata and whether the weight is positive, of each piece.
+        self.keys: list[tuple[Hashes, NDArray, NDArray[np.bool_]]] = []
 
     def update(self, piece: Piece) -> FoldKeys:
         self.n_rows += len(piece)
         if self.n_rows <= MAP_ROWS:
             n = len(piece)
-            self.hashes.append(piece.hashes)
-            self.strata.append(np.ravel(piece.y) if self.classify else np.zeros(n))
-            self.counted.append(np.ones(n, bool) if piece.weight is None else piece.weight > 0)
+            strata = np.ravel(piece.y) if self.classify else np.zeros(n)
+            counted = np.ones(n, bool) if piece.weight is None else piece.weight > 0
+            self.keys.append((piece.hashes, strata, counted))
         return self
 
     def merge(self, other: FoldKeys) -> FoldKeys:
         self.n_rows += other.n_rows
-        for name in ("hashes", "strata", "counted"):
-            getattr(self, name).extend(getattr(other, name))
+        self.keys += other.keys
         return self
 
     def folds(self, cv: Any, data: Data, key: int) -> Folds | GivenFolds:
@@ -277,8 +275,8 @@ class FoldKeys:
             return _given(cv, data, self.n_rows)
         if self.n_rows > MAP_ROWS:
             return Folds(int(cv), key)
-        hashes, strata = np.concatenate(self.hashes), np.concatenate(self.strata)
-        return _deal(hashes, strata, np.concatenate(self.counted), int(cv), key)
+        hashes, strata, counted = map(np.concatenate, zip(*self.keys, strict=True))
+        return _deal(hashes, strata, counted, int(cv), key)
 
 
 def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:

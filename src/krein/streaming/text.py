@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import arrow_csv
-from .cells import as_number, is_number
-from .columns import Layout, Table, choose_columns
-from .containers import ROWS, Block, Container, check_rows, regrouped
+from .columns import Layout, choose_columns
+from .containers import ROWS, Block, check_rows
 from .header import LOOK, has_header
-from .raw import in_lines, piece_bytes
+from .raw import as_number, in_lines, is_number, piece_bytes
 from .records import BOM, Records, records, rows
+from .tables import Table
 
 # A longer label is an error: it is probably caused by a misplaced quote.
 LONGEST_LABEL = 1000
@@ -25,7 +25,7 @@ LONGEST_LABEL = 1000
 PLAIN = bytes(range(32, 127)) + b"\t\n\r"
 
 
-class TextFile(Table, Container):
+class TextFile(Table):
     """Container of delimited numbers; the target may be text.
 
     Parameters
@@ -62,19 +62,10 @@ class TextFile(Table, Container):
         if not head:
             raise ValueError(f"{path} is empty: it has no line with columns.")
         first = head[0][1]
-        self.has_header = self._has_header(header, first, target, weight, layout)
-        self.names = [cell.strip() for cell in first]
-        if not self.has_header:
-            self.names = [str(j) for j in range(len(first))]
-        self.target = self.weight = None
-        if layout is None:
-            chosen = choose_columns(path, self.names, target, weight)
-            self.columns, self.target, self.weight = chosen
-            self.assumed_target = self._called(self.target) if target is None else None
-        else:
-            names = self.names if self.has_names else None
-            self.columns = layout.features(path, names, len(self.names))
-        row = head[self.has_header][1] if len(head) > self.has_header else []
+        self.has_names = self._has_header(header, first, target, weight, layout)
+        self.names = [cell.strip() if self.has_names else str(j) for j, cell in enumerate(first)]
+        self._choose(target, weight, layout)
+        row = head[self.has_names][1] if len(head) > self.has_names else []
         self._labels = self._is_label(row)
         self.n_bytes = piece_bytes((sum(map(len, row)) + len(first)) * self.rows)
 
@@ -84,7 +75,7 @@ class TextFile(Table, Container):
         if not row[self.target].strip() or is_number(row[self.target]):
             return False
         # Text above numbers is a damaged number, not a label. Reading the rows reports it.
-        later = itertools.islice(self._rows(piece_bytes(0)), self.has_header + 1, LOOK)
+        later = itertools.islice(self._rows(piece_bytes(0)), self.has_names + 1, LOOK)
         cells = [row[self.target] for _, row in later if len(row) == len(self.names)]
         return not cells or not all(map(is_number, cells))
 
@@ -92,14 +83,6 @@ class TextFile(Table, Container):
     def has_labels(self) -> bool:
         """True if the target is text."""
         return self._labels and self.target is not None
-
-    def _called(self, column: int | None) -> Any:
-        """Return the name of a column, or its index if the columns have no names."""
-        return None if column is None else self.names[column] if self.has_names else column
-
-    @property
-    def has_names(self) -> bool:  # type: ignore[override]
-        return self.has_header
 
     def _has_header(
         self, header: Any, first: list[str], target: Any, weight: Any, layout: Layout | None
@@ -132,11 +115,8 @@ class TextFile(Table, Container):
         for found in records(self.path, self.delimiter, n_bytes):
             yield from rows(self.path, self.delimiter, found)
 
-    def __iter__(self) -> Iterator[Block]:
-        return regrouped(self._blocks(), self.rows)
-
     def _blocks(self) -> Iterator[Block]:
-        skip = self.has_header
+        skip = self.has_names
         for found in records(self.path, self.delimiter, self.n_bytes):
             rest = self._without_header(found) if skip else found
             skip = rest is None

@@ -1,0 +1,73 @@
+"""Base classes of the kernels that are made of other kernels."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .base import Kernel, Profile
+from .traits import Traits
+
+
+class Made(Kernel):
+    """A kernel that is made of other kernels, its terms, and takes the data that they take."""
+
+    kernel: Kernel
+
+    @property
+    def _terms(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
+
+    @property
+    def traits(self) -> Traits:
+        return functools.reduce(Traits.joined, (term.traits for term in self._terms))
+
+    def _check_data(self, X: Any, name: str = "X") -> Any:
+        for term in self._terms:
+            X = term._check_data(X, name)
+        return X
+
+    def takes_matrix(self, X: Any) -> bool:
+        return all(term.takes_matrix(X) for term in self._terms)
+
+    def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
+        for term in self._terms:
+            X, checked = term._check_pair(X, Y)
+            Y = None if Y is None else checked
+        return X, checked
+
+
+class Combined(Made):
+    """A kernel whose values are a function `_of` of the values of its terms."""
+
+    def _of(self, *values: Any) -> Any:
+        raise TypeError(f"{type(self).__name__} must define _of.")
+
+    def _block(self, X: Any, Y: Any) -> NDArray:
+        return self._of(*(term._block(X, Y) for term in self._terms))
+
+    def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
+        return self._of(*(term._rows(X, rows, Y) for term in self._terms))
+
+    def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
+        return self._of(*(term._where(X, Y, wanted) for term in self._terms))
+
+    def _diagonal(self, X: Any) -> NDArray:
+        return self._of(*(term._diagonal(X) for term in self._terms))
+
+    @property
+    def radial_profile(self) -> Profile | None:
+        return self._joined([term.radial_profile for term in self._terms])
+
+    @property
+    def zonal_profile(self) -> Profile | None:
+        return self._joined([term.zonal_profile for term in self._terms])
+
+    def _joined(self, profiles: list[Profile | None]) -> Profile | None:
+        found = [profile for profile in profiles if profile is not None]
+        if len(found) < len(profiles):
+            return None
+        return lambda values: self._of(*(profile(values) for profile in found))
