@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import krein
+
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
@@ -109,7 +111,9 @@ def test_nystrom_robust_prints_a_cell_for_each_kernel_and_set(capsys, monkeypatc
     assert all(row.holds for row in rows[:2])
 
 
-@pytest.mark.parametrize("name", ["nystrom", "nystrom_quality", "nystrom_robust"])
+@pytest.mark.parametrize(
+    "name", ["nystrom", "nystrom_quality", "nystrom_robust", "signed", "asymmetric"]
+)
 def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     with pytest.raises(SystemExit):
         script(name, monkeypatch).main(["--quick", "--only", "sped"])
@@ -127,6 +131,72 @@ def test_learners_print_their_table(capsys, monkeypatch, have_data):
     # The objective does not depend on the machine.
     assert all(row.holds for row in rows if "objective" in row.work)
     assert len(rows) >= (10 if have_data and learners.find("ijcnn1/ijcnn1.npz") else 4)
+
+
+@pytest.mark.usefixtures("solve_each_programme_once")
+def test_signed_prints_the_figures_of_the_paper(capsys, monkeypatch, tmp_path):
+    signed = script("signed", monkeypatch)
+    file = tmp_path / "cells.csv"
+    rows = signed.main(["--quick", "--csv", str(file)])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert [row.bar for row in rows] == [0.35]
+    assert all(f"| {name} |" in out for name in [*signed.METHODS, *signed.SAMPLERS])
+    assert all(title in out for title in ("Fig. 1", "Table 2", "Fig. 4", "Fig. 5", "published"))
+    # What is in the file is not computed again.
+    before = file.read_text(encoding="utf-8")
+    assert signed.main(["--quick", "--csv", str(file)]) == rows
+    assert file.read_text(encoding="utf-8") == before
+    # One C for all seeds of a set, kernel, method and width.
+    with file.open(encoding="utf-8") as lines:
+        chosen = [line for line in csv.DictReader(lines) if line["quantity"] == "C"]
+    keys = {(line["kernel"], line["method"], line["width"]) for line in chosen}
+    kinds = {(line["kernel"], line["method"], line["width"], line["value"]) for line in chosen}
+    assert len(chosen) == 2 * len(keys) == 2 * len(kinds)
+
+
+def test_asymmetric_prints_the_figures_of_the_paper(capsys, monkeypatch, tmp_path):
+    asymmetric = script("asymmetric", monkeypatch)
+    file = tmp_path / "cells.csv"
+    rows = asymmetric.main(["--quick", "--csv", str(file)])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert [row.bar for row in rows] == [0.35]
+    methods = [*asymmetric.ERROR_METHODS, "Asy", "Sym", "RBF", "RBF, as many columns", "linear"]
+    assert all(f"| {name} |" in out for name in methods)
+    assert all(title in out for title in ("Fig. 1", "Fig. 2", "Fig. 3", "Table 1", "published"))
+    before = file.read_text(encoding="utf-8")
+    assert asymmetric.main(["--quick", "--csv", str(file)]) == rows
+    assert file.read_text(encoding="utf-8") == before
+
+
+def test_the_programs_of_the_papers_draw_figures(monkeypatch, tmp_path):
+    pytest.importorskip("matplotlib")
+    parts = ["--quick", "--figures", str(tmp_path), "--only"]
+    script("signed", monkeypatch).main([*parts, "curve"])
+    script("asymmetric", monkeypatch).main([*parts, "masses,errors"])
+    names = {"signed_curve.png", "asymmetric_masses.png", "asymmetric_error.png"}
+    assert {file.name for file in tmp_path.iterdir()} == names
+
+
+@pytest.mark.parametrize("name", ["signed", "asymmetric"])
+def test_sets_without_a_file_are_left_out(name, capsys, monkeypatch):
+    program = script(name, monkeypatch)
+    monkeypatch.setattr(program.spectra, "find", lambda file: None)
+    program.spectra.load.cache_clear()
+    part = "grid" if name == "signed" else "errors,accuracy"
+    assert program.main(["--quick", "--sets", "letter", "--only", part]) == []
+    assert "letter is not found" in capsys.readouterr().out
+
+
+def test_an_error_of_a_program_is_that_of_the_library(monkeypatch):
+    spectra = script("spectra", monkeypatch)
+    X = np.random.default_rng(0).random((40, 3))
+    for kernel in (krein.kernels.DeltaGaussian(), krein.kernels.ShiftGaussian()):
+        for features in (krein.RandomFourier(kernel, 64), krein.Nystrom(kernel, 10)):
+            features.set_params(random_state=0).fit(X)
+            expected = krein.approximation_error(features, X)
+            assert spectra.relative_error(kernel, features, X) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("have_data", [True, False])

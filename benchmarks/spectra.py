@@ -1,0 +1,403 @@
+"""What the benchmarks of the two random-feature papers share: data, cells, linear machines, tables.
+
+A `Job` is one method at one width on one data set. It yields cells, one per seed and quantity. The
+cells are lines of a CSV file, and a later run continues from the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measuring import Row, arguments, chosen_parts, find, report
+from numpy.typing import NDArray
+from sklearn.preprocessing import FunctionTransformer
+
+from krein import KreinSVC
+from krein.features import FeatureMap
+from krein.kernels import Kernel
+
+# Rows on which C is chosen, rows on which a map is fitted, and rows of the error of the kernel.
+TUNE_ROWS, MAP_ROWS, ERROR_ROWS = 10_000, 10_000, 1_000
+# Widths above this multiple of the dimension have fewer seeds.
+MANY_SEEDS = 16
+SEEDS, FEW_SEEDS = 10, 2
+
+
+# --- data ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Data:
+    """A binary problem with a fixed split; the targets are −1 and +1."""
+
+    name: str
+    X: NDArray
+    y: NDArray
+    X_test: NDArray
+    y_test: NDArray
+
+    @property
+    def dim(self) -> int:
+        return self.X.shape[1]
+
+    def rows(self, n: int, seed: int) -> NDArray:
+        """Return at most n random training rows."""
+        order = np.random.default_rng(seed).permutation(len(self.X))
+        return self.X[np.sort(order[:n])]
+
+
+# Name of the file, which labels are +1, and the numbers of training and test rows. None: the split
+# of the file. Letter is A–M against N–Z. The test part of cod-RNA is a fifth of its training file.
+SETS: dict[str, tuple[str, Callable[[NDArray], NDArray], tuple[int, int] | None]] = {
+    "letter": ("letter/letter.npz", lambda y: y < 13, (12_000, 6_000)),
+    "ijcnn1": ("ijcnn1/ijcnn1.npz", lambda y: y > 0, None),
+    "cod-RNA": ("cod_rna/cod_rna.npz", lambda y: y > 0, (47_628, 11_907)),
+    "covtype": ("covtype/covtype.npz", lambda y: y == 2, (50_000, 20_000)),
+    "spambase": ("spambase/spambase.npz", lambda y: y > 0, (2_760, 1_841)),
+}
+# A set that needs no file, for --quick.
+MADE = "made"
+
+
+@lru_cache(maxsize=2)
+def load(name: str, unit_rows: bool) -> Data | None:
+    """Return a data set with columns in [0, 1], and rows of norm 1 if wanted; None without a file.
+
+    The split is the same for all seeds, so that seeds differ in the maps alone.
+    """
+    if name == MADE:
+        X, y = _made()
+        parts = (400, 200)
+    else:
+        file, positive, parts = SETS[name]
+        path = find(file)
+        if path is None:
+            return None
+        with np.load(path) as arrays:
+            keys = [key for key in ("X", "X_train", "X_test") if key in arrays]
+            X = np.concatenate([arrays[key].astype(float) for key in keys])
+            labels = np.concatenate([arrays[key.replace("X", "y")] for key in keys])
+            y = np.where(positive(labels), 1.0, -1.0)
+            n_train = len(arrays[keys[0]])
+    low, high = X.min(axis=0), X.max(axis=0)
+    X = (X - low) / np.where(high > low, high - low, 1)
+    if unit_rows:
+        norms = np.linalg.norm(X, axis=1, keepdims=True)
+        X = np.where(norms > 0, X / np.where(norms > 0, norms, 1), 1 / np.sqrt(X.shape[1]))
+    if parts is None:
+        train, test = np.arange(n_train), np.arange(n_train, len(X))
+    else:
+        order = np.random.default_rng(0).permutation(len(X))
+        train, test = order[: parts[0]], order[parts[0] : sum(parts)]
+    return Data(name, X[train], y[train], X[test], y[test])
+
+
+def _made() -> tuple[NDArray, NDArray]:
+    rng = np.random.default_rng(0)
+    X = rng.random((600, 5))
+    return X, np.where(np.sin(6 * X[:, 0]) + X[:, 1] > 0.5, 1.0, -1.0)
+
+
+# --- cells --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method at one width on one set; `seeds` are repeated draws."""
+
+    table: str
+    set: str
+    kernel: str
+    method: str
+    width: int
+    seeds: int
+
+    @property
+    def key(self) -> tuple[str, str, str, str, int]:
+        return self.table, self.set, self.kernel, self.method, self.width
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One measured quantity of one job and seed; `seconds` is the time of the whole measurement."""
+
+    table: str
+    set: str
+    kernel: str
+    method: str
+    width: int
+    seed: int
+    quantity: str
+    value: float
+    seconds: float = 0.0
+    warned: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str, str, int]:
+        return self.table, self.set, self.kernel, self.method, self.width
+
+
+Known = dict[tuple[int, str], float]
+# Returns the quantities of a job at a seed; it may look up quantities of earlier seeds.
+Measure = Callable[[Job, int, Known], dict[str, float]]
+
+
+def seeds_of(width: int, dim: int, most: int = SEEDS) -> int:
+    """Return the number of seeds at a width: fewer beyond 16·d."""
+    return most if width <= MANY_SEEDS * dim else min(most, FEW_SEEDS)
+
+
+def cells_of(job: Job, measure: Measure, known: Known) -> list[Cell]:
+    """Return the cells of a job that are not known, computed on one core."""
+    from threadpoolctl import threadpool_limits
+
+    known, cells = dict(known), []
+    with threadpool_limits(1):
+        for seed in range(job.seeds):
+            if any(number == seed for number, _ in known):
+                continue
+            begin = time.perf_counter()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = measure(job, seed, known)
+            spent = round(time.perf_counter() - begin, 3)
+            warned = "; ".join(sorted({str(w.message).split(":")[0][:60] for w in caught}))
+            known |= {(seed, name): value for name, value in found.items()}
+            cells += [Cell(*job.key, seed, *item, spent, warned) for item in found.items()]
+    return cells
+
+
+def read(file: Path | None) -> list[Cell]:
+    if file is None or not file.exists():
+        return []
+    kinds = {"width": int, "seed": int, "value": float, "seconds": float}
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [
+            Cell(**{name: kinds.get(name, str)(value) for name, value in line.items()})
+            for line in csv.DictReader(lines)
+        ]
+
+
+def append(cells: Sequence[Cell], file: Path | None) -> None:
+    if file is None or not cells:
+        return
+    new = not file.exists()
+    with file.open("a", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, [column.name for column in fields(Cell)])
+        if new:
+            writer.writeheader()
+        writer.writerows(asdict(cell) for cell in cells)
+
+
+def run_jobs(jobs: Sequence[Job], measure: Measure, file: Path | None, n_jobs: int) -> list[Cell]:
+    """Return the cells of all jobs; cells in the file are not computed again."""
+    from joblib import Parallel, delayed
+
+    wanted = {job.key for job in jobs}
+    cells = [cell for cell in read(file) if cell.key in wanted]
+    known: dict[tuple, Known] = {}
+    for cell in cells:
+        known.setdefault(cell.key, {})[cell.seed, cell.quantity] = cell.value
+    work = [delayed(cells_of)(job, measure, known.get(job.key, {})) for job in jobs]
+    for some in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
+        append(some, file)
+        cells += some
+    return cells
+
+
+# --- errors and linear machines -----------------------------------------------------------------
+
+
+def relative_error(kernel: Kernel, features: Any, X: NDArray) -> float:
+    """Return ``‖K̃ − K‖ / ‖K‖`` on rows X."""
+    K = kernel(X)
+    if hasattr(features, "frequencies_"):
+        approximate = fourier_matrix(features.frequencies_, features.weights_, X)
+    elif isinstance(features, FeatureMap):
+        approximate = features.approximate_kernel(X)
+    else:
+        Z = np.asarray(features.transform(X))
+        approximate = Z @ Z.T
+    return float(np.linalg.norm(approximate - K) / np.linalg.norm(K))
+
+
+def fourier_matrix(frequencies: NDArray, weights: NDArray, X: NDArray) -> NDArray:
+    """Return ``Re Σ_j c_j exp(i ω_j·(x − y))`` for all pairs of rows, block by block.
+
+    Hundreds of thousands of features do not fit into memory. Beyond 8192 frequencies single
+    precision is accurate enough.
+    """
+    n = len(weights)
+    kind = np.float32 if n > 8192 else np.float64
+    X = X.astype(kind)
+    total = np.zeros((len(X), len(X)))
+    for block in np.array_split(np.arange(n), 1 + n // 4096):
+        angles = X @ frequencies[block].T.astype(kind)
+        C, S = np.cos(angles), np.sin(angles)
+        a, b = weights[block].real.astype(kind), weights[block].imag.astype(kind)
+        total += C @ (C * a + S * b).T
+        total += S @ (S * a - C * b).T
+    return total
+
+
+def machine(C: float, n: int, **options: Any) -> KreinSVC:
+    """Return a linear SVM of the squared hinge, ``C Σ max(0, 1 − y f)² + ½‖w‖²``."""
+    return KreinSVC(features=FunctionTransformer(), alpha=1 / (2 * C * n), **options)
+
+
+def choose_C(Z: NDArray, y: NDArray, grid: Sequence[float]) -> float:
+    """Return the C of the least error in 5-fold cross-validation on at most 10,000 rows."""
+    order = np.random.default_rng(0).permutation(len(Z))[:TUNE_ROWS]
+    alphas = [1 / (2 * C * 0.8 * len(order)) for C in grid]
+    options = {"alpha": "cv", "alphas": alphas, "alpha_neg": "equal", "cv": 5, "random_state": 0}
+    model = KreinSVC(features=FunctionTransformer(), **options).fit(Z[order], y[order])
+    return float(grid[int(np.argmin(np.abs(np.log(np.array(alphas) / model.alpha_))))])
+
+
+def accuracy(Z: NDArray, y: NDArray, Z_test: NDArray, y_test: NDArray, C: float) -> float:
+    """Return the percentage of correct test rows."""
+    return 100 * float(machine(C, len(Z), random_state=0).fit(Z, y).score(Z_test, y_test))
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def values(cells: Iterable[Cell], quantity: str, **where: Any) -> NDArray:
+    """Return the values of a quantity in the order of the seeds."""
+    chosen = [
+        cell
+        for cell in cells
+        if cell.quantity == quantity and all(getattr(cell, k) == v for k, v in where.items())
+    ]
+    return np.array([cell.value for cell in sorted(chosen, key=lambda cell: cell.seed)])
+
+
+def shown(found: NDArray, digits: str = ".3g") -> str:
+    """Return mean ± standard deviation; blank without values."""
+    if not len(found):
+        return ""
+    spread = f" ± {found.std():{digits}}" if len(found) > 1 else ""
+    return f"{found.mean():{digits}}{spread}"
+
+
+def print_table(title: str, heads: Sequence[str], lines: Iterable[Sequence[str]]) -> None:
+    print(f"\n### {title}\n\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
+    for line in lines:
+        print(f"| {' | '.join(line)} |")
+
+
+def compared(published: float | None, found: NDArray, digits: str = ".2f") -> tuple[str, str, str]:
+    """Return the columns published | ours | difference; values of a picture are left blank."""
+    mean = float(found.mean()) if len(found) else float("nan")
+    if published is None:
+        return "", shown(found, digits), ""
+    return f"{published:{digits}}", shown(found, digits), f"{mean - published:+{digits}}"
+
+
+def by_width(cells: Sequence[Cell], quantity: str, digits: str) -> Iterator[list[str]]:
+    """Yield a line for each set, kernel and method of a table, with a column for each width."""
+    widths = sorted({cell.width for cell in cells})
+    for name, kernel, method in dict.fromkeys((c.set, c.kernel, c.method) for c in cells):
+        where = {"set": name, "kernel": kernel, "method": method}
+        line = [shown(values(cells, quantity, width=w, **where), digits) for w in widths]
+        yield [name, kernel, method, *line]
+
+
+def print_spent(cells: Sequence[Cell]) -> None:
+    """Print the processor time of all measurements, and of the warnings what they say."""
+    spent = {(*cell.key, cell.seed): cell.seconds for cell in cells}
+    print(f"\n{len(spent)} measurements, {sum(spent.values()) / 60:.1f} minutes of one core")
+    for method, text in dict.fromkeys((c.method, c.warned) for c in cells if c.warned):
+        print(f"warned: {method}: {text}")
+
+
+def ratio_row(work: str, cells: Sequence[Cell], ours: str, printed: str, bar: float) -> Row:
+    """Return the geometric mean over all cells of the error of one method over that of another."""
+    logs = []
+    for name, kernel, width in dict.fromkeys((c.set, c.kernel, c.width) for c in cells):
+        where = {"set": name, "kernel": kernel, "width": width}
+        mine, theirs = (values(cells, "error", method=m, **where) for m in (ours, printed))
+        if len(mine) and len(theirs):
+            logs.append(np.log(mine.mean() / theirs.mean()))
+    figure = float(np.exp(np.mean(logs))) if logs else float("nan")
+    return Row(work, figure, "", bar, note=f"{len(logs)} cells")
+
+
+def draw(cells: Sequence[Cell], quantity: str, label: str, file: Path) -> None:
+    """Plot a quantity against the width, one panel per kernel and set, one line per method."""
+    from matplotlib.figure import Figure
+    from nystrom_quality import save
+
+    sets, kernels = (list(dict.fromkeys(getattr(c, n) for c in cells)) for n in ("set", "kernel"))
+    methods = list(dict.fromkeys(cell.method for cell in cells))
+    size = (3.0 * len(sets) + 0.5, 2.4 * len(kernels) + 0.7)
+    figure = Figure(figsize=size, layout="constrained")
+    axes = figure.subplots(len(kernels), len(sets), squeeze=False)
+    colours = ("#c2185b", "#0072b2", "#009e73", "#e69f00", "#56b4e9", "#333333")
+    for i, kernel in enumerate(kernels):
+        for j, name in enumerate(sets):
+            for k, method in enumerate(methods):
+                some = [c for c in cells if (c.set, c.kernel, c.method) == (name, kernel, method)]
+                widths = sorted({c.width for c in some if c.quantity == quantity})
+                means = [values(some, quantity, width=width).mean() for width in widths]
+                look = {"color": colours[k % 6], "marker": "osD^vP"[k % 6], "markersize": 4}
+                axes[i, j].plot(widths, means, label=method, alpha=0.8, **look)
+            axes[i, j].set_xscale("log", base=2)
+            axes[i, j].set_yscale("log" if quantity == "error" else "linear")
+            axes[i, j].set_title(f"{name}, {kernel}", fontsize=9)
+    figure.supxlabel("width (columns)", fontsize=10)
+    figure.supylabel(label, fontsize=10)
+    handles = {h.get_label(): h for ax in axes.flat for h in ax.get_lines()}
+    figure.legend(handles=list(handles.values()), loc="outside upper center", ncols=3, fontsize=8)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    save(figure, file)
+
+
+# --- the program --------------------------------------------------------------------------------
+
+# ``part(sizes, sets, run)`` prints a table and returns its bars; ``run(jobs, measure)`` returns the
+# cells of jobs.
+Part = Callable[[Any, Sequence[str], Callable[[Sequence[Job], Measure], list[Cell]]], list[Row]]
+
+
+def main(
+    doc: str | None,
+    parts: dict[str, Part],
+    quick: Any,
+    full: Any,
+    draw_figures: Callable[[Sequence[Cell], Path], None],
+    argv: Sequence[str] | None,
+) -> list[Row]:
+    """Parse the options, run the selected parts, draw the figures and print the bars."""
+    parser = arguments(doc, parts)
+    parser.add_argument("--sets", help="data sets, with commas in between")
+    parser.add_argument("--csv", type=Path, help="file of all cells; those in it are not repeated")
+    parser.add_argument("--figures", type=Path, help="folder for the figures")
+    parser.add_argument("--jobs", type=int, default=2, help="processes, of one core each")
+    options = parser.parse_args(argv)
+    sizes, n_jobs = (quick, 1) if options.quick else (full, options.jobs)
+    sets = options.sets.split(",") if options.sets else list(sizes.sets)
+    if unknown := set(sets) - {*SETS, MADE}:
+        parser.error(f"--sets takes {', '.join(SETS)}; got {', '.join(sorted(unknown))}")
+    everything: list[Cell] = []
+
+    def run(jobs: Sequence[Job], measure: Measure) -> list[Cell]:
+        cells = run_jobs(jobs, measure, options.csv, n_jobs)
+        everything.extend(cells)
+        return cells
+
+    chosen = chosen_parts(parser, options, parts)
+    rows = [row for part in chosen for row in parts[part](sizes, sets, run)]
+    if options.figures and everything:
+        draw_figures(everything, options.figures)
+    print_spent(everything)
+    report(rows, options.quick)
+    return rows
