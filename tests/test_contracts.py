@@ -373,6 +373,11 @@ LEARNERS = [
     krein.KreinRidge(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.KreinRidge(Gaussian(1.0), 10, random_state=0),
     krein.KreinRidgeClassifier(DeltaGaussian(1.0, 4.0), 10, alpha=1e-3, random_state=0),
+    krein.TwoSidedRidge(ShiftGaussian(1.0, 0.4), 10, random_state=0),
+    krein.TwoSidedRidge(
+        features=krein.RandomFourier(ShiftGaussian(1.0, 0.4), 16, random_state=0), alpha=1e-3
+    ),
+    krein.TwoSidedRidgeClassifier(ShiftGaussian(1.0, 0.4), 10, combine="stack", random_state=0),
     krein.VarianceConstrainedRegressor(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.VarianceConstrainedClassifier(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.KreinSVC(DeltaGaussian(1.0, 4.0), 10, alpha=1e-3, tol=1e-10, random_state=0),

@@ -101,8 +101,11 @@ def test_few_features_in_single_precision(seed):
 def test_a_learner_of_one_side_says_that_it_ignores_direction(kind, features):
     rows = np.random.default_rng(0).standard_normal((60, 3))
     model = kind(features=features, alpha=1e-3)
-    with pytest.warns(UserWarning, match=f"{kind.__name__} uses transform.*does not see the dir"):
+    with pytest.warns(
+        UserWarning, match=f"{kind.__name__} uses transform.*does not see the dir"
+    ) as w:
         model.fit(rows, rows[:, 0] > 0)
+    assert str(w[0].message).endswith("TwoSidedRidgeClassifier learns from both sides.")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         symmetric = {"features__kernel": DeltaGaussian()}
@@ -113,6 +116,11 @@ def test_a_learner_of_one_side_says_that_it_ignores_direction(kind, features):
 def test_an_automatic_learner_says_once_that_it_ignores_direction(few, monkeypatch):
     monkeypatch.setattr("krein.auto.plan.FEW", few)  # with more rows maps are fitted once
     rows = np.random.default_rng(0).standard_normal((60, 3))
-    with pytest.warns(UserWarning, match="KreinClassifier uses transform") as seen:
-        krein.KreinClassifier(ShiftGaussian(1.0, 0.4), 8).fit(rows, rows[:, 0] > 0)
+    model = krein.KreinRegressor(ShiftGaussian(1.0, 0.4), 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(rows, rows[:, 0])  # the two-sided learner is one of the trials
+    with pytest.warns(UserWarning, match="KreinRegressor uses transform") as seen:
+        model.set_params(max_seconds=1e-9).fit(rows, rows[:, 0])
     assert len([w for w in seen if "uses transform" in str(w.message)]) == 1
+    assert str(seen[0].message).endswith("TwoSidedRidge learns from both sides.")

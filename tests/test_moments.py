@@ -262,6 +262,29 @@ def _problem(fit_intercept, q=2):
     return A[:, :3], A[:, 3:], weight, LeastSquares.of(Moments.of(A, weight), q, fit_intercept)
 
 
+def test_without_centred_features_only_the_targets_lose_their_mean():
+    A, weight = _rows(p=5)
+    share = weight / weight.sum()
+    Z, Y = A[:, :3], A[:, 3:] - share @ A[:, 3:]
+    problem = LeastSquares.of(Moments.of(A, weight), 2, center_features=False)
+    assert_allclose(problem.gram, Z.T @ (share[:, None] * Z), rtol=1e-10)
+    assert_allclose(problem.cross, Z.T @ (share[:, None] * Y), rtol=0, atol=1e-10)
+    assert_allclose(problem.y_mean, share @ A[:, 3:], rtol=1e-12)
+    assert not problem.z_mean.any()
+
+
+def test_moments_of_combined_columns_are_those_of_the_combined_rows():
+    A, weight = _rows(p=4)
+    matrix, shift = np.random.default_rng(1).standard_normal((4, 2)), np.array([1.0, -3.0])
+    found, expected = (
+        Moments.of(A, weight).mapped(matrix, shift),
+        Moments.of(A @ matrix + shift, weight),
+    )
+    assert found.weight == expected.weight
+    assert_allclose(found.mean, expected.mean, rtol=1e-10)
+    assert_allclose(found.scatter, expected.scatter, rtol=1e-8)
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_the_problem_has_the_weighted_products_of_its_rows(fit_intercept):
     Z, Y, weight, problem = _problem(fit_intercept)

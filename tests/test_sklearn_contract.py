@@ -40,6 +40,8 @@ from krein import (
     RandomGegenbauer,
     SimilarityFeatures,
     SpectrumCorrector,
+    TwoSidedRidge,
+    TwoSidedRidgeClassifier,
     VarianceConstrainedClassifier,
     VarianceConstrainedRegressor,
 )
@@ -107,6 +109,8 @@ VARIANTS = [
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha="gradient", random_state=0),
     KreinRidge(DeltaGaussian(2.0, 20.0), alpha=0.01, penalty="l1", random_state=0),
     KreinRidgeClassifier(features=fourier(DeltaGaussian()), alpha=1e-4),
+    TwoSidedRidge(ShiftGaussian(2.0, 0.5), alpha=1e-4, combine="stack", random_state=0),
+    TwoSidedRidgeClassifier(features=fourier(ShiftGaussian()), coupling="joint", alpha=1e-4),
     VarianceConstrainedRegressor(DeltaGaussian(2.0, 20.0), alpha=1e-4, spread=1, random_state=0),
     VarianceConstrainedClassifier(features=fourier(DeltaGaussian()), alpha="gradient"),
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
