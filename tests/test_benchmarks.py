@@ -203,13 +203,21 @@ def test_an_error_of_a_program_is_that_of_the_library(monkeypatch):
 def test_direction_prints_its_table(capsys, monkeypatch, have_data):
     direction = script("direction", monkeypatch)
     if not have_data:
-        monkeypatch.setattr(direction, "load", lambda name: None)
+        monkeypatch.setattr(direction, "load", lambda name, key="X": None)
     rows = direction.main(["--quick", "--only", "retrieval"])
     out = capsys.readouterr().out
     assert all(row.line(quick=True) in out for row in rows)
     # Shares do not depend on the machine, and chance is 0.5 for the symmetrised kernel.
     assert all(row.holds for row in rows)
     assert all("symmetrised: 0." in row.note for row in rows)
+
+
+def test_direction_compares_errors_with_the_best_of_the_rank(monkeypatch, tmp_path):
+    direction = script("direction", monkeypatch)
+    monkeypatch.setattr(direction, "load", lambda name, key="X": None)
+    options = ["--quick", "--only", "nystrom", "--figures", str(tmp_path)]
+    assert all(1 <= row.figure < 1.5 for row in direction.main(options))
+    assert (tmp_path / "direction_embedding.png").stat().st_size > 10_000
 
 
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
