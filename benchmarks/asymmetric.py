@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import binary
 import numpy as np
 import spectra
 from measuring import Row
@@ -89,7 +90,7 @@ class Sizes:
     seeds: int = spectra.SEEDS
 
 
-QUICK = Sizes((spectra.MADE,), (1, 3), (1, 4), 2)
+QUICK = Sizes((binary.MADE,), (1, 3), (1, 4), 2)
 
 
 # --- measurements -------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ def measure_masses(job: Job, seed: int, known: Known) -> dict[str, float]:
 
 def measure_error(job: Job, seed: int, known: Known) -> dict[str, float]:
     """Return the relative error on 1000 rows, and the seconds of sampling."""
-    data = spectra.load(job.set, False)
+    data = binary.load(job.set, False)
     kernel = kernels(data.dim)[job.kernel]
     begin = time.perf_counter()
     features = RandomFourier(kernel, job.width, random_state=seed, **ERROR_METHODS[job.method])
@@ -127,7 +128,7 @@ def make_map(method: str, kernel: str, width: int, seed: int, dim: int) -> Any:
 
 def measure_accuracy(job: Job, seed: int, known: Known) -> dict[str, float]:
     """Return the accuracy of a linear SVM, its C, and the seconds of sampling and of features."""
-    data = spectra.load(job.set, False)
+    data = binary.load(job.set, False)
     begin = time.perf_counter()
     features = make_map(job.method, job.kernel, job.width, seed, data.dim)
     features.fit(data.rows(spectra.MAP_ROWS, seed))
@@ -171,7 +172,7 @@ def present(sets: Sequence[str]) -> list[tuple[str, int]]:
     """Return the sets that have a file, with their dimensions."""
     found = []
     for name in sets:
-        data = spectra.load(name, False)
+        data = binary.load(name, False)
         if data is None:
             print(f"{name} is not found (set KREIN_DATA): left out.")
         else:

@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import binary
 import numpy as np
 import spectra
 from measuring import Row
@@ -117,7 +118,7 @@ class Sizes:
     seeds: int = spectra.SEEDS
 
 
-QUICK = Sizes((spectra.MADE,), spectra.MADE, (8,), 8, (4,), 4, 2)
+QUICK = Sizes((binary.MADE,), binary.MADE, (8,), 8, (4,), 4, 2)
 
 
 # --- measurements -------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ QUICK = Sizes((spectra.MADE,), spectra.MADE, (8,), 8, (4,), 4, 2)
 
 def measure(job: Job, seed: int, known: Known, most_for_svm: int = 0) -> dict[str, float]:
     """Return error, seconds and, for widths of up to `most_for_svm`·d, accuracy and C."""
-    data = spectra.load(job.set, True)
+    data = binary.load(job.set, True)
     kernel = (KERNELS | DEGREES)[job.kernel]
     make = (METHODS | SAMPLERS)[job.method]
     begin = time.perf_counter()
@@ -176,7 +177,7 @@ def jobs_of(
     """Return the jobs of a table, largest first within a set, so that the cores end together."""
     jobs = []
     for name in sets:
-        data = spectra.load(name, True)
+        data = binary.load(name, True)
         if data is None:
             print(f"{name} is not found (set KREIN_DATA): left out.")
             continue
@@ -223,7 +224,7 @@ def print_seconds(cells: Sequence[Cell], sizes: Sizes) -> None:
     """Print Table 2: seconds for the features of the training rows, on another machine."""
     lines = []
     for name in dict.fromkeys(cell.set for cell in cells):
-        dim = spectra.load(name, True).dim
+        dim = binary.load(name, True).dim
         for kernel in KERNELS:
             for s in (2, 8, 32):
                 published = dict(zip(NAMES, PUBLISHED.get((name, kernel, s), ()), strict=False))

@@ -1,4 +1,4 @@
-"""What the benchmarks of the two random-feature papers share: data, cells, linear machines, tables.
+"""What the benchmarks of the two random-feature papers share: cells, linear machines, tables.
 
 A `Job` is one method at one width on one data set. It yields cells, one per seed and quantity. The
 cells are lines of a CSV file, and a later run continues from the file.
@@ -11,12 +11,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measuring import Row, arguments, chosen_parts, find, report
+from binary import MADE, SETS
+from measuring import Row, arguments, chosen_parts, report
 from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer
 
@@ -29,81 +29,6 @@ TUNE_ROWS, MAP_ROWS, ERROR_ROWS = 10_000, 10_000, 1_000
 # Widths above this multiple of the dimension have fewer seeds.
 MANY_SEEDS = 16
 SEEDS, FEW_SEEDS = 10, 2
-
-
-# --- data ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Data:
-    """A binary problem with a fixed split; the targets are −1 and +1."""
-
-    name: str
-    X: NDArray
-    y: NDArray
-    X_test: NDArray
-    y_test: NDArray
-
-    @property
-    def dim(self) -> int:
-        return self.X.shape[1]
-
-    def rows(self, n: int, seed: int) -> NDArray:
-        """Return at most n random training rows."""
-        order = np.random.default_rng(seed).permutation(len(self.X))
-        return self.X[np.sort(order[:n])]
-
-
-# Name of the file, which labels are +1, and the numbers of training and test rows. None: the split
-# of the file. Letter is A–M against N–Z. The test part of cod-RNA is a fifth of its training file.
-SETS: dict[str, tuple[str, Callable[[NDArray], NDArray], tuple[int, int] | None]] = {
-    "letter": ("letter/letter.npz", lambda y: y < 13, (12_000, 6_000)),
-    "ijcnn1": ("ijcnn1/ijcnn1.npz", lambda y: y > 0, None),
-    "cod-RNA": ("cod_rna/cod_rna.npz", lambda y: y > 0, (47_628, 11_907)),
-    "covtype": ("covtype/covtype.npz", lambda y: y == 2, (50_000, 20_000)),
-    "spambase": ("spambase/spambase.npz", lambda y: y > 0, (2_760, 1_841)),
-}
-# A set that needs no file, for --quick.
-MADE = "made"
-
-
-@lru_cache(maxsize=2)
-def load(name: str, unit_rows: bool) -> Data | None:
-    """Return a data set with columns in [0, 1], and rows of norm 1 if wanted; None without a file.
-
-    The split is the same for all seeds, so that seeds differ in the maps alone.
-    """
-    if name == MADE:
-        X, y = _made()
-        parts = (400, 200)
-    else:
-        file, positive, parts = SETS[name]
-        path = find(file)
-        if path is None:
-            return None
-        with np.load(path) as arrays:
-            keys = [key for key in ("X", "X_train", "X_test") if key in arrays]
-            X = np.concatenate([arrays[key].astype(float) for key in keys])
-            labels = np.concatenate([arrays[key.replace("X", "y")] for key in keys])
-            y = np.where(positive(labels), 1.0, -1.0)
-            n_train = len(arrays[keys[0]])
-    low, high = X.min(axis=0), X.max(axis=0)
-    X = (X - low) / np.where(high > low, high - low, 1)
-    if unit_rows:
-        norms = np.linalg.norm(X, axis=1, keepdims=True)
-        X = np.where(norms > 0, X / np.where(norms > 0, norms, 1), 1 / np.sqrt(X.shape[1]))
-    if parts is None:
-        train, test = np.arange(n_train), np.arange(n_train, len(X))
-    else:
-        order = np.random.default_rng(0).permutation(len(X))
-        train, test = order[: parts[0]], order[parts[0] : sum(parts)]
-    return Data(name, X[train], y[train], X[test], y[test])
-
-
-def _made() -> tuple[NDArray, NDArray]:
-    rng = np.random.default_rng(0)
-    X = rng.random((600, 5))
-    return X, np.where(np.sin(6 * X[:, 0]) + X[:, 1] > 0.5, 1.0, -1.0)
 
 
 # --- cells --------------------------------------------------------------------------------------
@@ -155,6 +80,14 @@ def seeds_of(width: int, dim: int, most: int = SEEDS) -> int:
     return most if width <= MANY_SEEDS * dim else min(most, FEW_SEEDS)
 
 
+def attempt(job: Job, seed: int, known: Known, measure: Measure) -> tuple[dict[str, float], str]:
+    """Return the quantities; if the library refuses the job, no number and the reason."""
+    try:
+        return measure(job, seed, known), ""
+    except ValueError as refused:
+        return {"refused": float("nan")}, f"refused, {refused}"
+
+
 def cells_of(job: Job, measure: Measure, known: Known) -> list[Cell]:
     """Return the cells of a job that are not known, computed on one core."""
     from threadpoolctl import threadpool_limits
@@ -167,9 +100,10 @@ def cells_of(job: Job, measure: Measure, known: Known) -> list[Cell]:
             begin = time.perf_counter()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                found = measure(job, seed, known)
+                found, refused = attempt(job, seed, known, measure)
             spent = round(time.perf_counter() - begin, 3)
-            warned = "; ".join(sorted({str(w.message).split(":")[0][:60] for w in caught}))
+            said = {refused} if refused else {str(w.message) for w in caught}
+            warned = "; ".join(sorted(text.split(":")[0][:100] for text in said))
             known |= {(seed, name): value for name, value in found.items()}
             cells += [Cell(*job.key, seed, *item, spent, warned) for item in found.items()]
     return cells

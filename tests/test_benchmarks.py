@@ -182,11 +182,26 @@ def test_the_programs_of_the_papers_draw_figures(monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", ["signed", "asymmetric"])
 def test_sets_without_a_file_are_left_out(name, capsys, monkeypatch):
     program = script(name, monkeypatch)
-    monkeypatch.setattr(program.spectra, "find", lambda file: None)
-    program.spectra.load.cache_clear()
+    monkeypatch.setattr(program.binary, "find", lambda file: None)
+    program.binary.load.cache_clear()
     part = "grid" if name == "signed" else "errors,accuracy"
     assert program.main(["--quick", "--sets", "letter", "--only", part]) == []
     assert "letter is not found" in capsys.readouterr().out
+
+
+def test_a_job_that_the_library_refuses_is_a_cell_with_its_reason(monkeypatch, capsys, tmp_path):
+    spectra = script("spectra", monkeypatch)
+    job = spectra.Job("table", "set", "kernel", "method", 8, 2)
+
+    def refuse(job, seed, known):
+        raise ValueError("No features exist: use Nystrom.")
+
+    cells = spectra.run_jobs([job], refuse, tmp_path / "cells.csv", 1)
+    assert [cell.quantity for cell in cells] == ["refused", "refused"]
+    spectra.print_spent(cells)
+    assert "method: refused, No features exist" in capsys.readouterr().out
+    # A refused job is known, and not tried again.
+    assert len(spectra.run_jobs([job], refuse, tmp_path / "cells.csv", 1)) == 2
 
 
 def test_an_error_of_a_program_is_that_of_the_library(monkeypatch):
