@@ -129,6 +129,17 @@ def test_learners_print_their_table(capsys, monkeypatch, have_data):
     assert len(rows) >= (10 if have_data and learners.find("ijcnn1/ijcnn1.npz") else 4)
 
 
+@pytest.mark.parametrize("have_data", [True, False])
+def test_two_sided_prints_its_table(capsys, monkeypatch, have_data):
+    two_sided = script("two_sided", monkeypatch)
+    if not have_data:
+        monkeypatch.setattr(two_sided, "find", lambda name: None)
+    rows = two_sided.main(["--quick", "--only", "digraph,cora,speed" if have_data else "cora"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert len(rows) >= (3 if have_data else 0)
+
+
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
     tables = script("tables", monkeypatch)
     file = tmp_path / "cells.csv"

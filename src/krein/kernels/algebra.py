@@ -12,6 +12,7 @@ from .._validation import check_finite
 from ..measures import GegenbauerMeasure, Measure, Part, Sphere
 from ..rows import count
 from .base import Kernel, Profile
+from .errors import swapped
 from .traits import Traits
 
 
@@ -267,13 +268,13 @@ class _Involution(_Wrapper):
         if Y is None:
             K = self.kernel(X)
             return self._combine(K, K.T)
-        return self._combine(self.kernel(X, Y), self.kernel(Y, X).T)
+        return self._combine(self.kernel(X, Y), swapped(self.kernel, Y, X).T)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return self._combine(self.kernel._block(X, Y), self.kernel._block(Y, X).T)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        turned = self.kernel._where(Y, X, wanted.T).T
+        turned = swapped(self.kernel._where, Y, X, wanted.T).T
         return self._combine(self.kernel._where(X, Y, wanted), turned)
 
     def _diagonal(self, X: Any) -> NDArray:
@@ -307,14 +308,14 @@ class Transposed(_Involution):
     # rounds products with rows and with columns differently.
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        turned = self.kernel(X) if Y is None else self.kernel(Y, X)
+        turned = swapped(self.kernel, X) if Y is None else swapped(self.kernel, Y, X)
         return np.ascontiguousarray(turned.T)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return np.ascontiguousarray(self.kernel._block(Y, X).T)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return np.ascontiguousarray(self.kernel._where(Y, X, wanted.T).T)
+        return np.ascontiguousarray(swapped(self.kernel._where, Y, X, wanted.T).T)
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return turned

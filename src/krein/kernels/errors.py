@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 Place = int | None
@@ -44,6 +45,12 @@ class BadPairError(ValueError):
             return self
         return BadPairError(self.name, self.value, self.row + n, self.column)
 
+    def turned(self) -> BadPairError:
+        """Return the error of a kernel that calls another one with its arguments swapped."""
+        if self.final:
+            return self
+        return BadPairError(self.name, self.value, self.column, self.row)
+
     def nowhere(self) -> BadPairError:
         """Return the error without its places, unless they are final."""
         return self if self.final else BadPairError(self.name, self.value, None, None)
@@ -54,6 +61,14 @@ class BadPairError(ValueError):
             f"{self.name} returned {self.value} for {'a pair' if self.row is None else pair}. It "
             "must return a finite number for every pair."
         )
+
+
+def swapped(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of swapped arguments; its errors name pairs in the order of the caller."""
+    try:
+        return function(*arguments)
+    except BadPairError as bad:
+        raise bad.turned() from None
 
 
 class NoMeasureError(ValueError):
