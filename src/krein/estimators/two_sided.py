@@ -69,8 +69,8 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
 
     and predicts their mean. This is Kreĭn ridge with the symmetric kernel [[0, K], [Kᵀ, 0]], whose
     eigenvalues are ± the singular values of K. Equal penalties flip its negative part, and
-    ``alpha_neg=inf`` clips it. If k is symmetric, the prediction is that of `KreinRidge` with the
-    same penalties and ``fit_intercept=False``. The data are seen in blocks, once for the map and
+    ``alpha_neg=inf`` clips it. If k is symmetric and `fit_intercept` is False, the prediction is
+    that of `KreinRidge` with the same penalties. The data are seen in blocks, once for the map and
     once for everything else.
 
     Parameters
