@@ -235,6 +235,17 @@ def test_direction_compares_errors_with_the_best_of_the_rank(monkeypatch, tmp_pa
     assert (tmp_path / "direction_embedding.png").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize("have_data", [True, False])
+def test_two_sided_prints_its_table(capsys, monkeypatch, have_data):
+    two_sided = script("two_sided", monkeypatch)
+    if not have_data:
+        monkeypatch.setattr(two_sided, "find", lambda name: None)
+    rows = two_sided.main(["--quick", "--only", "digraph,cora,speed" if have_data else "cora"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert len(rows) >= (3 if have_data else 0)
+
+
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
     tables = script("tables", monkeypatch)
     file = tmp_path / "cells.csv"

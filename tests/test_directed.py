@@ -21,6 +21,7 @@ from krein import (
 )
 from krein.auto.maps import views
 from krein.kernels import Custom, Pairwise, Precomputed, ShiftGaussian
+from krein.kernels.errors import BadPairError
 from krein.rows import Sides, as_rows
 
 RNG = np.random.default_rng(0)
@@ -131,6 +132,8 @@ def test_one_matrix_where_two_are_needed_gets_a_sentence(cls):
         model.score(K, Y)
     with pytest.raises(ValueError, match="square matrix"):
         clone(model).fit(there, np.ones(9))
+    with pytest.raises(ValueError, match=r"fit takes one square matrix K .* tuple of 2 arrays"):
+        clone(model).fit((K, K.T), Y)
 
 
 def test_cross_validation_over_a_matrix_says_what_it_lacks():
@@ -223,6 +226,37 @@ def test_kernels_with_a_direction_are_tried_with_both_sides(kernel, rows, few, m
     finished = {(t.features, t.learner) for t in model.report_.trials if np.isfinite(t.score)}
     assert {("Nystrom", "two-sided"), ("symmetrised", "ridge")} <= finished
     assert model.predict(rows).shape == (80,)
+
+
+def test_no_pair_of_objects_is_evaluated_twice_in_the_same_direction():
+    asked = []
+
+    def after(a, b):
+        asked.append((a, b))
+        return float(ord(a[0]) - 2 * ord(b[-1]))
+
+    words = ["".join(RNG.choice(list("abcdefgh"), 4)) for _ in range(60)]
+    new = ["xyzz", "abba", "qqqa"]
+    model = KreinRegressor(Pairwise(after, symmetric=False), 5, n_models=4, random_state=0)
+    model.fit(words, [float(ord(word[-1])) for word in words])
+    asked.clear()
+    model.predict(new)
+    assert {(a in new, b in new) for a, b in asked} == {(True, False), (False, True)}
+    assert len(asked) == len(set(asked))
+
+
+def test_a_bad_value_of_the_second_side_names_its_pair():
+    kernel = Pairwise(lambda a, b: np.nan if b == "bad" else float(len(a)), symmetric=False)
+    rows = [f"w{'o' * i}" for i in range(9)]
+    model = TwoSidedRidge(kernel, 1, alpha=1e-3, random_state=0).fit(rows, np.arange(9.0))
+    for before in (1, 40):
+        with pytest.raises(BadPairError, match=f"nan for object {before} of X and object"):
+            model.predict(["w"] * before + ["bad"])
+    turned = kernel.T
+    with pytest.raises(BadPairError, match="object 1 of X and object 0 of Y"):
+        turned(["w", "bad"], ["w"])
+    with pytest.raises(BadPairError, match="object 1 of X and object 0 of Y"):
+        kernel.symmetric_part(["w", "bad"], ["w"])
 
 
 def test_a_symmetric_kernel_has_no_such_trials():

@@ -120,7 +120,12 @@ class Estimator(_progress.CallbackSupportMixin):
 
     def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
         """Return a matrix or a list of objects, and the targets, both validated."""
-        if not reset and self._is_pair(X):
+        if self._is_pair(X):
+            if reset:
+                raise ValueError(
+                    f"{self._name}.fit takes one square matrix K with K[i, j] = k(x_i, x_j), got a "
+                    f"tuple of {len(X)} arrays: a pair of both directions is for new rows."
+                )
             sides = self._sides(X)
             left, y = self._validated(sides.left, y, reset)
             return Sides(left, sides.right), y

@@ -44,6 +44,9 @@ fit_intercept : bool, default=True
 coef_ : ndarray of shape (p,) or (k, p)
     The coefficients of the prediction, one row per output or class, but for two classes. They
     belong to the features Z if the map has a form, else to [Z, Z_dual].
+landmark_indices_ : ndarray of int of shape (m,)
+    The indices of the landmarks among the training rows, for a precomputed kernel. The columns of
+    these rows alone, in this order, are enough for `predict`.
 """
 
 CONSTRAINTS: dict[str, Any] = {
@@ -66,8 +69,8 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
 
     and predicts their mean. This is Kreĭn ridge with the symmetric kernel [[0, K], [Kᵀ, 0]], whose
     eigenvalues are ± the singular values of K. Equal penalties flip its negative part, and
-    ``alpha_neg=inf`` clips it. If k is symmetric, the prediction is that of `KreinRidge` with the
-    same penalties and ``fit_intercept=False``. The data are seen in blocks, once for the map and
+    ``alpha_neg=inf`` clips it. If k is symmetric and `fit_intercept` is False, the prediction is
+    that of `KreinRidge` with the same penalties. The data are seen in blocks, once for the map and
     once for everything else.
 
     Parameters
@@ -97,6 +100,7 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
     {alpha_neg_}
     {features_}
     {kernel_}
+    {landmark_indices_}
     {cv_results_}
     {n_features_in_}
 
@@ -198,6 +202,7 @@ class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, B
     {alpha_neg_}
     {features_}
     {kernel_}
+    {landmark_indices_}
     {cv_results_}
     {n_features_in_}
 

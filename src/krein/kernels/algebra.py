@@ -14,6 +14,7 @@ from ..rows import count
 from ._arithmetic import ALGEBRA
 from .base import Kernel
 from .combined import Combined, Made
+from .errors import swapped
 from .traits import Traits
 
 
@@ -189,13 +190,13 @@ class _Involution(Made):
         if Y is None:
             K = self.kernel(X)
             return self._combine(K, K.T)
-        return self._combine(self.kernel(X, Y), self.kernel(Y, X).T)
+        return self._combine(self.kernel(X, Y), swapped(self.kernel, Y, X).T)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return self._combine(self.kernel._block(X, Y), self.kernel._block(Y, X).T)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        turned = self.kernel._where(Y, X, wanted.T).T
+        turned = swapped(self.kernel._where, Y, X, wanted.T).T
         return self._combine(self.kernel._where(X, Y, wanted), turned)
 
     def _diagonal(self, X: Any) -> NDArray:
@@ -229,14 +230,14 @@ class Transposed(_Involution):
     # rounds products with rows and with columns differently.
 
     def __call__(self, X: Any, Y: Any = None) -> NDArray:
-        turned = self.kernel(X) if Y is None else self.kernel(Y, X)
+        turned = swapped(self.kernel, X) if Y is None else swapped(self.kernel, Y, X)
         return np.ascontiguousarray(turned.T)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         return np.ascontiguousarray(self.kernel._block(Y, X).T)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
-        return np.ascontiguousarray(self.kernel._where(Y, X, wanted.T).T)
+        return np.ascontiguousarray(swapped(self.kernel._where, Y, X, wanted.T).T)
 
     def _combine(self, straight: Any, turned: Any) -> Any:
         return turned

@@ -120,8 +120,10 @@ class Pairwise(_Function):
 class Precomputed(Kernel):
     """A kernel whose values are the data.
 
-    ``kernel(K)`` returns the square matrix K. In ``kernel(X, Y)`` each row of X holds the values of
-    one object against all objects of Y, and the kernel returns X.
+    ``kernel(K)`` returns the square matrix K with ``K[i, j] = k(x_i, x_j)``. In ``kernel(X, Y)``
+    each row of X holds the values of one object against all objects of Y, and the kernel returns X.
+    If the matrix is not symmetric, learners of both sides take a pair ``(k(x, T), k(T, x).T)`` for
+    new objects x: one row per new object, one column per training object of T.
 
     Parameters
     ----------

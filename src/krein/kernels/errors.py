@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -46,6 +46,12 @@ class BadPairError(ValueError):
             return self
         return BadPairError(self.name, self.value, self.row + n, self.column)
 
+    def turned(self) -> BadPairError:
+        """Return the error of a kernel that calls another one with its arguments swapped."""
+        if self.final:
+            return self
+        return BadPairError(self.name, self.value, self.column, self.row)
+
     def nowhere(self) -> BadPairError:
         """Return the error without its places, unless they are final."""
         return self if self.final else BadPairError(self.name, self.value, None, None)
@@ -65,6 +71,14 @@ def placed(rows: Any, columns: Any) -> Iterator[None]:
         yield
     except BadPairError as bad:
         raise bad.among(rows, columns) from None
+
+
+def swapped(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of swapped arguments; its errors name pairs in the order of the caller."""
+    try:
+        return function(*arguments)
+    except BadPairError as bad:
+        raise bad.turned() from None
 
 
 class NoMeasureError(ValueError):

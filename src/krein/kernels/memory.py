@@ -12,7 +12,7 @@ from .._validation import own
 from ..rows import count, take
 from .base import Kernel
 from .combined import Made
-from .errors import BadPairError
+from .errors import BadPairError, swapped
 from .traits import Traits
 
 
@@ -39,7 +39,7 @@ class Table:
 
 
 class Memory:
-    """Stored kernel values: of all training objects, and of the last new objects.
+    """Stored kernel values: of all training objects, and of the last new objects on each side.
 
     The memory recognises objects by their content. Copies of a memory share its values. A pickle
     contains the objects but no values.
@@ -57,8 +57,8 @@ class Memory:
         self._sorted = hashes[self._order]
         self._known = Table(len(hashes), len(hashes))
         # The hash of the last new objects and their values, in one tuple: several threads may
-        # replace it.
-        self._new = b"", Table(0, 0)
+        # replace it. The objects are the first argument of the kernel, or the second one.
+        self._new = {side: (b"", Table(0, 0)) for side in ("first", "second")}
 
     def forget(self) -> None:
         """Free the values and keep the objects."""
@@ -68,7 +68,8 @@ class Memory:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_known": Table(0, 0), "_new": (b"", Table(0, 0))}
+        nothing = {side: (b"", Table(0, 0)) for side in self._new}
+        return {**vars(self), "_known": Table(0, 0), "_new": nothing}
 
     def take(self, places: NDArray[np.intp]) -> Any:
         """Return the training objects at the given places."""
@@ -76,18 +77,24 @@ class Memory:
 
     def values(self, kernel: Kernel, X: Any, Y: Any) -> NDArray:
         """Return k(X, Y) and compute only values that are not stored."""
-        columns = self._places(Y)
-        if columns is None:
+        columns, rows = self._places(Y), self._places(X)
+        if columns is None and rows is None:
             return kernel(X, Y)
-        rows = self._places(X) if len(self._known.done) else None
-        if rows is not None:
-            self._known.fill(self, kernel, self.objects, columns)
-            return self._known.values[np.ix_(rows, columns)]
+        if columns is None:
+            assert rows is not None
+            return swapped(self._of_new, "second", kernel.T, Y, rows).T
+        if rows is None or not len(self._known.done):
+            return self._of_new("first", kernel, X, columns)
+        self._known.fill(self, kernel, self.objects, columns)
+        return self._known.values[np.ix_(rows, columns)]
+
+    def _of_new(self, side: str, kernel: Kernel, X: Any, columns: NDArray[np.intp]) -> NDArray:
+        """Return k(X, training objects at the places `columns`) of objects that may be new."""
         asked = hash_rows(X).tobytes()
-        last, table = self._new
+        last, table = self._new[side]
         if asked != last:
             table = Table(count(X), len(self._order))
-            self._new = asked, table
+            self._new[side] = asked, table
         table.fill(self, kernel, X, columns)
         return table.values[:, columns]
 
