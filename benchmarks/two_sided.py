@@ -187,7 +187,7 @@ def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
         np.save(paths[0], X)
         np.save(paths[1], np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(n))
         del X
-        for alpha in ("cv", 1e-4):
+        for alpha in (1e-4, "cv"):
             one, two = (
                 cls(features=features, alpha=alpha, random_state=0)
                 for cls in (KreinRidge, TwoSidedRidge)
@@ -200,7 +200,7 @@ def speed_rows(quick: bool, repeats: int) -> Iterator[Row]:
             work = f"TwoSidedRidge over KreinRidge, {n} rows, width {width}, alpha={alpha!r}"
             yield Row(work, slow / fast, "x", 1.5, note=f"{slow:.2f} s against {fast:.2f} s")
         if memory_is_known():
-            yield Row("its memory", peak_memory(lambda: two.fit(*paths)), "MB", 400)
+            yield Row("the memory of the latter", peak_memory(lambda: two.fit(*paths)), "MB", 400)
 
 
 PARTS: dict[str, Callable[[bool, int], Iterator[Row]]] = {

@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dormqr, dpotrf, dpotrs, dpttrf, dpttrs, dsytrd, dtrtrs
+from scipy.linalg.blas import dsyrk, dtrsm
+from scipy.linalg.lapack import dormqr, dpotrf, dpotrs, dpttrf, dpttrs, dsytrd
 
 from .._threads import one_blas_thread
 from ..forms import Form
@@ -74,11 +75,12 @@ class Cholesky:
 
     def path(self, problem: LeastSquares, penalties: list[Split]) -> Iterator[Array]:
         """The coefficients for each of several penalties."""
+        found: dict[int, Array] = {}
         # BLAS threads cost more than they save on hundreds of small factorisations.
         with one_blas_thread():
-            found: dict[int, Array] = {}
+            divided = Divided.of(problem, self.form.signs < 0)
             for places in self._alike(penalties):
-                found |= self._together(problem, penalties, places)
+                found |= self._together(problem, divided, penalties, places)
         yield from (found[place] for place in range(len(penalties)))
 
     def _alike(self, penalties: list[Split]) -> list[list[int]]:
@@ -90,16 +92,20 @@ class Cholesky:
         return list(groups.values())
 
     def _together(
-        self, problem: LeastSquares, penalties: list[Split], places: list[int]
+        self,
+        problem: LeastSquares,
+        divided: Divided | None,
+        penalties: list[Split],
+        places: list[int],
     ) -> dict[int, Array]:
         """The coefficients for penalties that share the penalty of the positive part."""
         negative = self.form.signs < 0
         diagonals = np.stack([penalties[place].diagonal(self.form) for place in places])
         first, seconds = diagonals[0, ~negative], diagonals[:, negative]
         usual = np.isfinite(first).all() and (seconds == seconds[:, :1]).all()
-        pays = len(places) >= SHARED and problem.width >= WIDE
-        both = len(first) > 0 and seconds.shape[1] > 1
-        reduced = Reduced.of(problem, negative, first) if usual and pays and both else None
+        reduced = None
+        if divided is not None and usual and len(places) >= SHARED:
+            reduced = divided.reduced(first)
         found = {}
         for place, second in zip(places, seconds, strict=True):
             coef = None if reduced is None else reduced.solve(float(second[0]))
@@ -149,7 +155,7 @@ class Shifted:
 
     @classmethod
     def of(cls, S: Array) -> Shifted:
-        """Reduce a symmetric matrix to a tridiagonal one."""
+        """Reduce a symmetric matrix, of which the lower triangle is read, to a tridiagonal one."""
         packed, diagonal, beside, tau, _ = dsytrd(S, lower=1, lwork=64 * len(S))
         return cls(np.asfortranarray(packed[1:, :-1]), tau, diagonal, beside)
 
@@ -168,11 +174,56 @@ class Shifted:
 
 
 @dataclass(frozen=True)
+class Divided:
+    """A problem divided into the features of the positive and of the negative part.
+
+    Attributes
+    ----------
+    negative : ndarray of bool of shape (p,)
+        The features of the negative part.
+    plus, beside, minus : ndarray
+        The products ``G₊₊``, ``G₊₋`` and ``G₋₋``, in the order of columns that LAPACK takes.
+    first, second : ndarray
+        The products with the targets, ``c₊`` and ``c₋``.
+    """
+
+    negative: NDArray[np.bool_]
+    plus: Array
+    beside: Array
+    minus: Array
+    first: Array
+    second: Array
+
+    @classmethod
+    def of(cls, problem: LeastSquares, negative: NDArray[np.bool_]) -> Divided | None:
+        """Divide a problem; None if it is too small for this to pay."""
+        plus, minus = np.flatnonzero(~negative), np.flatnonzero(negative)
+        if problem.width < WIDE or not len(plus) or len(minus) < 2:
+            return None
+        gram, cross = problem.gram, problem.cross
+        return cls(
+            negative,
+            np.asfortranarray(gram[np.ix_(plus, plus)]),
+            np.asfortranarray(gram[np.ix_(plus, minus)]),
+            np.asfortranarray(gram[np.ix_(minus, minus)]),
+            cross[plus],
+            cross[minus],
+        )
+
+    def reduced(self, penalty: Array) -> Reduced:
+        """Eliminate the positive part, whose features have these penalties."""
+        R = _triangle(self.plus, penalty)
+        Y, t = (dtrsm(1.0, R, right, trans_a=1) for right in (self.beside, self.first))
+        rest = Shifted.of(dsyrk(-1.0, Y, beta=1.0, c=self.minus, trans=1, lower=1))
+        return Reduced(self.negative, R, Y, t, rest, self.second - Y.T @ t)
+
+
+@dataclass(frozen=True)
 class Reduced:
     """A problem whose positive part is eliminated: it serves all penalties of the negative part.
 
     With ``G₊₊ + P₊ = RᵀR``, ``Y = R⁻ᵀ G₊₋`` and ``t = R⁻ᵀ c₊`` the coefficients are
-    ``w₋ = (G₋₋ − YᵀY + alpha_neg I)⁻¹ (c₋ − Yᵀt)``, and ``w₊ = R⁻¹ (t − Y w₋)``.
+    ``w₋ = (G₋₋ − YᵀY + alpha_neg I)⁻¹ (c₋ − Yᵀt)`` and ``w₊ = R⁻¹ (t − Y w₋)``.
 
     Attributes
     ----------
@@ -192,16 +243,6 @@ class Reduced:
     rest: Shifted
     right: Array
 
-    @classmethod
-    def of(cls, problem: LeastSquares, negative: NDArray[np.bool_], penalty: Array) -> Reduced:
-        """Eliminate the positive part, whose features have these penalties."""
-        plus, minus = np.flatnonzero(~negative), np.flatnonzero(negative)
-        R = _triangle(problem.gram[np.ix_(plus, plus)], penalty)
-        Y = dtrtrs(R, problem.gram[np.ix_(plus, minus)], trans=1)[0]
-        t = dtrtrs(R, problem.cross[plus], trans=1)[0]
-        rest = Shifted.of(problem.gram[np.ix_(minus, minus)] - Y.T @ Y)
-        return cls(negative, R, Y, t, rest, problem.cross[minus] - Y.T @ t)
-
     def solve(self, alpha_neg: float) -> Array | None:
         """The coefficients (p, q); None if rounding errors leave no positive definite matrix."""
         second = np.zeros_like(self.right)
@@ -212,5 +253,5 @@ class Reduced:
             second = found
         coef = np.empty((len(self.negative), self.right.shape[1]))
         coef[self.negative] = second
-        coef[~self.negative] = dtrtrs(self.R, self.t - self.Y @ second)[0]
+        coef[~self.negative] = dtrsm(1.0, self.R, self.t - self.Y @ second)
         return coef
