@@ -12,9 +12,10 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.S)
 
 
-def test_the_readme_prints_what_it_shows():
+@pytest.mark.parametrize("page", ["README.md", "docs/asymmetric.md"])
+def test_a_page_prints_what_it_shows(page):
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=flags)
+    result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=flags)
     assert result.attempted > 20
     assert result.failed == 0
 
