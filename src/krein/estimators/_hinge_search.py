@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Hashes
-from ..learning import Newton, Split
+from ..learning import MarginLoss, Newton, Split
 from ..learning.newton import NewtonState, Piece, outputs
 from ..streaming import fold
 from ._task import FeatureBlock, FeatureBlocks, Scores, Task
@@ -125,10 +125,15 @@ class Search:
     task : Task
     nested : bool
         True if each fold has a map of its own.
+    judge : MarginLoss
+        The loss on the rows left out.
     """
 
-    def __init__(self, solver: Newton, rows: CenteredRows, task: Task, nested: bool):
+    def __init__(
+        self, solver: Newton, rows: CenteredRows, task: Task, nested: bool, judge: MarginLoss
+    ):
         self.solver, self.rows, self.task, self.nested = solver, rows, task, nested
+        self.judge = judge
         self.places = task.survey.folds(rows.hashes, slice(None))
         self._starts: dict[tuple[int, int], Array] = {}
         self._folds: list[tuple[CenteredRows, Any]] = []
@@ -146,7 +151,7 @@ class Search:
         scores = Scores(len(candidates))
         judged = self._nested if self.nested else self._once
         for found, Y, weight in judged(candidates):
-            scores.add(found, Y, weight, self.solver.of.value(Y * found).sum(axis=2))
+            scores.add(found, Y, weight, self.judge.value(Y * found).sum(axis=2))
         columns = scores.errors, scores.losses, scores.squared_errors, scores.brier
         return list(zip(*columns, strict=True))
 
@@ -187,8 +192,8 @@ class Search:
                     raise KeyboardInterrupt
                 self._starts[number, k] = state.coef
                 margin = y[test] * state.outputs[test]
-                loss += float(s @ self.solver.of.value(margin))
-                slope = 2 * s * y[test] * self.solver.of.half_slope(margin)
+                loss += float(s @ self.judge.value(margin))
+                slope = 2 * s * y[test] * self.judge.half_slope(margin)
                 changes = self.solver.derivatives(self.rows, weight, y, penalty, state)
                 for i, change in enumerate(changes):
                     gradient[i] += float(slope @ outputs(self.rows, change)[test])
