@@ -142,11 +142,10 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         made = solver_for(type(loss), Split, derivatives=self.alpha == "gradient")
         solver = made(form, loss, self.fit_intercept, self.tol, self.max_iter)
         rows = CenteredRows(task.blocks, self.fit_intercept)
-        nested = self.nested and self.alpha != "gradient"
-        search = Search(solver, rows, task, nested, LOSSES[self._judged])
+        search = Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
         if not wanted.is_tuned:
             penalty = wanted.given()
-        elif not any(search.parts()):
+        elif not any(True for _ in search.folds()):
             raise NoFoldsError(self._name, task.survey.n_rows, self.alpha)
         elif self.alpha == "gradient":
             penalty = self._descend(wanted, search)
