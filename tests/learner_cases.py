@@ -24,6 +24,7 @@ LEARNERS = {
     "variance classifier": krein.VarianceConstrainedClassifier(alpha=1e-3, spread=0.9),
     "svc": krein.KreinSVC(alpha=1e-3, alpha_neg=0.1, tol=1e-12),
     "svc cv": krein.KreinSVC(alpha="cv", tol=1e-12),
+    "svc hinge": krein.KreinSVC(loss="hinge", alpha=1e-3, alpha_neg=0.1, tol=1e-12),
 }
 CLASSIFIERS = [name for name in LEARNERS if "classifier" in name or "svc" in name]
 FIXED = [name for name in LEARNERS if not name.endswith(("cv", "gradient"))]

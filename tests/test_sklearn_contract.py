@@ -114,6 +114,8 @@ VARIANTS = [
     VarianceConstrainedRegressor(DeltaGaussian(2.0, 20.0), alpha=1e-4, spread=1, random_state=0),
     VarianceConstrainedClassifier(features=fourier(DeltaGaussian()), alpha="gradient"),
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
+    KreinSVC(DeltaGaussian(), loss="hinge", alpha=1e-4, random_state=0),
+    KreinSVC(features=nystrom(landmarks="supervised"), random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),

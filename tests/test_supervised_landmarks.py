@@ -221,10 +221,16 @@ def test_bad_settings_are_named(rng, rule, sentence):
         Nystrom(KERNEL, 5, landmarks=rule).fit(X, X[:, 0])
 
 
-def test_a_learner_fits_its_map_without_targets_and_says_where_this_one_belongs(rng):
+def test_a_learner_passes_targets_to_its_map(rng):
     X, y = _hidden(rng)
-    with pytest.raises(ValueError, match="put it into a Pipeline in front of the learner"):
-        KreinRidge(features=Nystrom(KERNEL, 5, landmarks="supervised")).fit(X, y)
+    inside = KreinRidge(features=Nystrom(KERNEL, 5, landmarks="supervised", random_state=0))
+    alone = Nystrom(KERNEL, 5, landmarks="supervised", random_state=0).fit(X, y)
+    found, expected = inside.fit(X, y).features_.landmarks_, alone.landmarks_
+    assert_array_equal(np.sort(found, axis=0), np.sort(expected, axis=0))
+
+
+def test_similarities_with_supervised_landmarks_may_come_before_a_learner(rng):
+    X, y = _hidden(rng)
     model = make_pipeline(
         SimilarityFeatures(Precomputed(), 5, landmarks="supervised"),
         KreinRidge(features=Nystrom(Gaussian(3.0), 5)),

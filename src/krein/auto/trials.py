@@ -86,7 +86,7 @@ class Tasks:
         recipe = Recipe(self.owner, None, 1, candidate.features, seed)
         rng = as_generator(seed)
         as_key(rng)  # as a learner does, which draws its key first
-        representation = recipe.fit(survey.sample, rng)
+        representation = recipe.fit(survey.sample, self.targets, rng)
         shared = self.plan.repeats > 0
         return Task(self.data, survey, self.targets, recipe, representation, shared)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Hashes
-from ..learning import Newton, Split
+from ..learning import MarginLoss, Newton, Split
 from ..learning.newton import NewtonState, Piece, outputs
 from ..streaming import fold
-from ._task import FeatureBlock, FeatureBlocks, Scores, Task
+from ._task import FeatureBlock, FeatureBlocks, Fold, Scores, Task
 
 Array = NDArray[np.floating]
 
@@ -103,16 +103,82 @@ class _Squares:
         return self
 
 
-def _path(
-    solver: Newton, rows: CenteredRows, y: Array, weight: Array, candidates: list[Split]
-) -> Iterator[tuple[int, NewtonState]]:
-    """The solution for each candidate, largest penalty first: each is near the next one."""
-    state = NewtonState.zero(rows)
-    for i in sorted(range(len(candidates)), key=lambda i: -candidates[i].alpha):
-        solver.solve(rows, y, weight, candidates[i], state)
+@dataclass(frozen=True)
+class LeftOut:
+    """A fold: rows to learn from, and rows left out that judge what was learned.
+
+    Attributes
+    ----------
+    solver : Newton
+    rows : CenteredRows
+    weight : ndarray of shape (n,)
+        The weights in training; zero for the rows left out.
+    Y : ndarray of shape (m, q)
+        The targets of the rows left out.
+    judging : ndarray of shape (m,)
+        The weights of the rows left out.
+    number : int
+        The number of the fold.
+    """
+
+    solver: Newton
+    rows: CenteredRows
+    weight: Array
+    Y: Array
+    judging: Array
+    number: int
+
+    def at(self, state: NewtonState) -> Array:
+        """Return the outputs of the rows left out at a solution, shape (m,)."""
+        return self.of(state.coef)
+
+    def of(self, coef: Array) -> Array:
+        """Return the outputs of the rows left out, shape (m,); coef has the intercept last."""
+        raise TypeError(f"{type(self).__name__} must define of.")
+
+    def solve(self, y: Array, penalty: Split, state: NewtonState) -> NewtonState:
+        """Learn from the other rows, beginning with `state`, which is changed and returned."""
+        self.solver.solve(self.rows, y, self.weight, penalty, state)
         if state.interrupted:
             raise KeyboardInterrupt
-        yield i, state
+        return state
+
+    def path(self, y: Array, candidates: list[Split]) -> Iterator[tuple[int, NewtonState]]:
+        """The solution for each candidate, largest penalty first: each is near the next one."""
+        state = NewtonState.zero(self.rows)
+        for i in sorted(range(len(candidates)), key=lambda i: -candidates[i].alpha):
+            yield i, self.solve(y, candidates[i], state)
+
+    def outputs(self, candidates: list[Split]) -> Array:
+        """The outputs of the rows left out, shape (c, m, q)."""
+        found = np.empty((len(candidates), *self.Y.shape))
+        for k, y in enumerate(self.rows.targets):
+            for i, state in self.path(y, candidates):
+                found[i, :, k] = self.at(state)
+        return found
+
+
+@dataclass(frozen=True)
+class SharedMap(LeftOut):
+    """A fold whose map has seen all rows: the rows left out are walked with the others."""
+
+    test: NDArray[np.intp]
+
+    def at(self, state: NewtonState) -> Array:
+        return state.outputs[self.test]  # the solver has computed them
+
+    def of(self, coef: Array) -> Array:
+        return outputs(self.rows, coef)[self.test]
+
+
+@dataclass(frozen=True)
+class OwnMap(LeftOut):
+    """A fold with a map of its own, which has not seen the rows left out."""
+
+    Z: Array
+
+    def of(self, coef: Array) -> Array:
+        return self.Z @ coef[:-1] + coef[-1]
 
 
 class Search:
@@ -125,71 +191,69 @@ class Search:
     task : Task
     nested : bool
         True if each fold has a map of its own.
+    judge : MarginLoss
+        The loss on the rows left out.
     """
 
-    def __init__(self, solver: Newton, rows: CenteredRows, task: Task, nested: bool):
+    def __init__(
+        self, solver: Newton, rows: CenteredRows, task: Task, nested: bool, judge: MarginLoss
+    ):
         self.solver, self.rows, self.task, self.nested = solver, rows, task, nested
-        self.places = task.survey.folds(rows.hashes, slice(None))
+        self.judge = judge
         self._starts: dict[tuple[int, int], Array] = {}
-        self._folds: list[tuple[CenteredRows, Any]] = []
 
-    def parts(self) -> Iterator[tuple[int, Array, NDArray[np.intp]]]:
-        """Number, training weights and test rows of each fold that can be judged."""
+    def folds(self) -> Iterable[LeftOut]:
+        """The folds that can be judged."""
+        return self._nested if self.nested else self._shared()
+
+    def _shared(self) -> Iterator[LeftOut]:
+        rows = self.rows
+        places = self.task.survey.folds(rows.hashes, slice(None))
         for number in range(self.task.survey.folds.n_folds):
-            weight = np.where(self.places == number, 0.0, self.rows.weight)
-            test = np.flatnonzero((self.places == number) & (self.rows.weight > 0))
+            weight = np.where(places == number, 0.0, rows.weight)
+            test = np.flatnonzero((places == number) & (rows.weight > 0))
             if len(test) and weight.sum() > 0:
-                yield number, weight, test
+                Y, judging = rows.Y[test], rows.weight[test]
+                yield SharedMap(self.solver, rows, weight, Y, judging, number, test)
+
+    @cached_property
+    def _nested(self) -> list[LeftOut]:
+        return [self._own(number, part) for number, part in enumerate(self.task.folds)]
+
+    def _own(self, number: int, part: Fold) -> LeftOut:
+        rows = CenteredRows(part.blocks, self.solver.fit_intercept)
+        solver = replace(self.solver, form=part.blocks.representation.form)
+        Z = part.Z - rows.mean
+        return OwnMap(solver, rows, rows.weight, part.Y, part.weight, number, Z)
 
     def scores(self, candidates: list[Split]) -> list[tuple[float, ...]]:
         """Error, loss, squared error and Brier score of each candidate, on the rows left out."""
         scores = Scores(len(candidates))
-        judged = self._nested if self.nested else self._once
-        for found, Y, weight in judged(candidates):
-            scores.add(found, Y, weight, self.solver.of.value(Y * found).sum(axis=2))
+        for part in self.folds():
+            found = part.outputs(candidates)
+            scores.add(found, part.Y, part.judging, self.judge.value(part.Y * found).sum(axis=2))
         columns = scores.errors, scores.losses, scores.squared_errors, scores.brier
         return list(zip(*columns, strict=True))
-
-    def _once(self, candidates: list[Split]) -> Iterator[tuple[Array, Array, Array]]:
-        """Outputs (c, n, q), targets and weights of each fold; the map has seen all rows."""
-        for _, weight, test in self.parts():
-            found = np.empty((len(candidates), len(test), self.rows.Y.shape[1]))
-            for k, y in enumerate(self.rows.targets):
-                for i, state in _path(self.solver, self.rows, y, weight, candidates):
-                    found[i, :, k] = state.outputs[test]
-            yield found, self.rows.Y[test], self.rows.weight[test]
-
-    def _nested(self, candidates: list[Split]) -> Iterator[tuple[Array, Array, Array]]:
-        """The same with a map of its own for each fold."""
-        if not self._folds:
-            center = self.solver.fit_intercept
-            self._folds = [(CenteredRows(part.blocks, center), part) for part in self.task.folds]
-        for rows, part in self._folds:
-            solver = replace(self.solver, form=part.blocks.representation.form)
-            found = np.empty((len(candidates), *part.Y.shape))
-            Z = part.Z - rows.mean
-            for k, y in enumerate(rows.targets):
-                for i, state in _path(solver, rows, y, rows.weight, candidates):
-                    found[i, :, k] = Z @ state.coef[:-1] + state.coef[-1]
-            yield found, part.Y, part.weight
 
     def loss_and_gradient(self, penalty: Split) -> tuple[float, Array]:
         """The loss on the rows left out and its derivatives by the logarithms of the penalties."""
         loss, gradient, total = 0.0, np.zeros(2), 0.0
-        for number, weight, test in self.parts():
-            s = self.rows.weight[test]
-            total += float(s.sum())
-            for k, y in enumerate(self.rows.targets):
-                start = self._starts.get((number, k), np.zeros(self.rows.width + 1))
-                state = NewtonState.at(self.rows, start)
-                self.solver.solve(self.rows, y, weight, penalty, state)
-                if state.interrupted:
-                    raise KeyboardInterrupt
-                self._starts[number, k] = state.coef
-                margin = y[test] * state.outputs[test]
-                loss += float(s @ self.solver.of.value(margin))
-                slope = 2 * s * y[test] * self.solver.of.half_slope(margin)
-                changes = self.solver.derivatives(self.rows, weight, y, penalty, state)
-                for i, change in enumerate(changes):
-                    gradient[i] += float(slope @ outputs(self.rows, change)[test])
+        for part in self.folds():
+            total += float(part.judging.sum())
+            for k, y in enumerate(part.rows.targets):
+                lost, slope = self._loss_and_gradient(part, k, y, penalty)
+                loss, gradient = loss + lost, gradient + slope
         return loss / total, gradient / total
+
+    def _loss_and_gradient(
+        self, part: LeftOut, k: int, y: Array, penalty: Split
+    ) -> tuple[float, Array]:
+        """The same for one fold and one class, as sums over the rows."""
+        start = self._starts.get((part.number, k), np.zeros(part.rows.width + 1))
+        state = part.solve(y, penalty, NewtonState.at(part.rows, start))
+        self._starts[part.number, k] = state.coef
+        margin = part.Y[:, k] * part.at(state)
+        slope = 2 * part.judging * part.Y[:, k] * self.judge.half_slope(margin)
+        changes = part.solver.derivatives(part.rows, part.weight, y, penalty, state)
+        gradient = np.array([slope @ part.of(change) for change in changes])
+        return float(part.judging @ self.judge.value(margin)), gradient

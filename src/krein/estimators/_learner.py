@@ -71,7 +71,7 @@ class Learner(Estimator):
                 survey = self._survey(data, self._key(rng))
                 targets = self._targets_of(survey)
             with stage(self, "features"):
-                representation = self._recipe.fit(survey.sample, rng)
+                representation = self._recipe.fit(survey.sample, targets, rng)
             with stage(self, "learning"):
                 self._learn(Task(data, survey, targets, self._recipe, representation))
         return self
@@ -81,6 +81,10 @@ class Learner(Estimator):
         self._adopt(task)
         self._solve(task)
         self._forget()
+
+    def _nests(self, task: Task | None) -> bool:
+        """True if each fold has a map of its own: on request, or because the map has seen y."""
+        return task is not None and (self.nested or task.representation.is_supervised)
 
     def _forget(self) -> None:
         """Drop what only further rows would need."""

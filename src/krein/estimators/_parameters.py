@@ -54,7 +54,10 @@ n_components : int, default=100
     The rank of that map.
 features : transformer, default=None
     A feature map of this library, or a Pipeline that ends in one, in place of `kernel`. The learner
-    fits a copy, without y, on the distinct rows of the data, of which it takes at most 100,000.
+    fits a copy on the distinct rows of the data, of which it takes at most 100,000. A map that
+    needs y gets the labels or numbers of these rows; of equal rows it gets the smallest target.
+    Such a map has a step with scikit-learn's tag ``target_tags.required``, or cannot be fitted
+    without y. It is fitted anew for each fold, because it has seen the targets of its rows.
 alpha : float, "cv" or "gradient", default="cv"
     The penalty of the features of the kernel's positive part. "cv" tries a grid of penalties on all
     folds and needs one pass for all of them. "gradient" starts from the best penalties of the grid
@@ -83,8 +86,9 @@ cv : int, splitter or iterable of (train, test), default=5
     fold and the order of the rows changes nothing. A splitter yields row indices and needs data in
     memory.
 nested : bool, default=False
-    True if "cv" fits the map anew for each fold, without the rows of the fold. It takes one more
-    pass per fold and is right for a few hundred rows, where a row may be its own landmark.
+    True if the map is fitted anew for each fold, without the rows of the fold. It takes one more
+    pass per fold and is right for a few hundred rows, where a row may be its own landmark. Maps
+    that need y are always fitted anew.
 criterion : {"squared_error", "error"}, default=None
     What "cv" minimises. None is the squared error for numbers, and for classes the share of wrong
     rows, which takes one more pass.

@@ -19,6 +19,7 @@ from ..kernels import Gaussian, Kernel
 from ..kernels.errors import BadPairError
 from ..rows import left_of, right_of
 from ..streaming.survey import Rows
+from ._targets import Targets
 
 Array = NDArray[np.floating]
 
@@ -42,12 +43,16 @@ class Representation:
     is_doubled : bool
         True if the features of a row are [Z, Z_dual], which a learner of both sides needs if the
         map has no form. With a form, Z_dual = Z Mᵀ and Z is enough.
+    is_supervised : bool
+        True if the map was fitted with targets. The features of a row whose target the map has seen
+        are not those of a new row, so each fold needs a map of its own.
     """
 
     features: Any
     form: Form
     is_two_sided: bool = False
     is_doubled: bool = False
+    is_supervised: bool = False
 
     @classmethod
     def of(cls, features: Any, sample: Any) -> Representation:
@@ -186,12 +191,13 @@ class Recipe:
         kernel = self.kernel_of_rows
         return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
 
-    def fit(self, sample: Rows, rng: np.random.Generator) -> Representation:
-        """Fit a copy of the map on rows.
+    def fit(self, sample: Rows, targets: Targets, rng: np.random.Generator) -> Representation:
+        """Fit a copy of the map on rows, with their targets if the map needs targets.
 
         Parameters
         ----------
         sample : Rows
+        targets : Numbers or Classes
         rng : Generator
             Seeds the parts of the map that have no seed, if the learner has one.
         """
@@ -200,21 +206,11 @@ class Recipe:
             _seed(features, rng)
         sample = sample._replace(X=_seen(features, sample.X))
         try:
-            features.fit(sample.X)
+            features, supervised = _fitted(features, sample, targets)
         except BadPairError as bad:
             places = sample.places
             raise (bad if places is None else bad.among(places, places)) from None
-        except (TypeError, ValueError) as error:
-            if not _needs_targets(features, sample):
-                raise
-            steps = [step for _, step in getattr(features, "steps", [("", features)])]
-            names = ", ".join(type(step).__name__ for step in steps)
-            raise ValueError(
-                f"features ({names}) needs y to be fitted, and a map within a learner is fitted "
-                "without y: put it into a Pipeline in front of the learner, so that "
-                "cross-validation refits it for each fold."
-            ) from error
-        found = Representation.of(features, sample.X)
+        found = replace(Representation.of(features, sample.X), is_supervised=supervised)
         return found.of_both_sides() if self.both_sides else found
 
     def _copy(self, sample: Any) -> Any:
@@ -230,15 +226,33 @@ class Recipe:
         return clone(self.features)
 
 
-def _needs_targets(features: Any, sample: Rows) -> bool:
-    """Return True if a map that could not be fitted without targets can be fitted with them."""
+def _fitted(features: Any, sample: Rows, targets: Targets) -> tuple[Any, bool]:
+    """Return the map, fitted on rows, and True if it was fitted with their targets.
+
+    A map gets targets if it says that it requires them, or if it can be fitted only with them.
+    """
+    parts = [features, *features.get_params(deep=True).values()]
+    if any(map(_requires_targets, parts)):
+        features.fit(sample.X, targets.for_map(sample.y))
+        return features, True
+    spare = clone(features)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            clone(features).fit(sample.X, sample.y)
-    except (TypeError, ValueError):
-        return False
-    return True
+        features.fit(sample.X)
+    except BadPairError:
+        raise
+    except (TypeError, ValueError) as error:
+        try:
+            spare.fit(sample.X, targets.for_map(sample.y))
+        except (TypeError, ValueError):
+            raise error from None
+        return spare, True
+    return features, False
+
+
+def _requires_targets(part: Any) -> bool:
+    """Return True if a map, or a part of one, says that its `fit` requires y."""
+    has_tags = hasattr(part, "fit") and hasattr(part, "__sklearn_tags__")
+    return has_tags and not isinstance(part, type) and get_tags(part).target_tags.required
 
 
 def scaled_gaussian(X: Any) -> Gaussian:

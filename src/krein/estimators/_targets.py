@@ -54,6 +54,10 @@ class Numbers:
                 "for the classifiers."
             ) from error
 
+    def for_map(self, y: Any) -> NDArray:
+        """Return the targets as a map takes them: numbers of shape (n,) or (n, q)."""
+        return self.decision(self.encode(y) / self.unit)
+
     def weigh(self, y: Any, weight: Array | None) -> Array | None:
         """Return the weights of rows; None if all are 1."""
         return None if weight is None else weight * self.weight_unit
@@ -110,6 +114,10 @@ class Classes:
     def is_vector(self) -> bool:
         """True if there is one output, for two classes."""
         return len(self.labels) == 2
+
+    def for_map(self, y: Any) -> NDArray:
+        """Return the targets as a map takes them: labels of shape (n,)."""
+        return np.ravel(y)
 
     def codes(self, y: Any) -> NDArray[np.intp]:
         """Return the index of each label among the classes.

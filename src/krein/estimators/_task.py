@@ -210,11 +210,17 @@ class Task:
     def _nested(self) -> Iterator[Fold]:
         """Fit the map anew without the rows of each fold.
 
-        A map that is fitted once on all rows has seen the rows of every fold, without their
-        targets. On many rows that is harmless. On a few dozen, where a row may be its own landmark,
-        its features are not those of a new row, and penalties chosen on them are wrong.
+        A map that is fitted once on all rows has seen the rows of every fold. If it has not seen
+        their targets, that is harmless on many rows. On a few dozen, where a row may be its own
+        landmark, its features are not those of a new row, and penalties chosen on them are wrong.
+        A map that has seen the targets misleads on any number of rows.
         """
         data, owner = self.data, self.recipe.owner
+        if not data.in_memory and self.representation.is_supervised:
+            raise ValueError(
+                f"{owner} tunes penalties with features that use y, so the map is fitted anew for "
+                "each fold, which needs data in memory: pass arrays, or give alpha as a number."
+            )
         if not data.in_memory:
             raise ValueError(
                 f"{owner}(nested=True) fits the map anew for each fold, which needs data in "
@@ -234,7 +240,7 @@ class Task:
             warnings.simplefilter("ignore", FewRowsWarning)
             warnings.simplefilter("ignore", UninformativeWarning)  # said of all rows
             rng = as_generator(self.recipe.random_state)
-            representation = self.recipe.fit(sample_of(part, 0), rng)
+            representation = self.recipe.fit(sample_of(part, 0), self.targets, rng)
         X = take(new.X, test)
         if part.columns is not None:
             X = X[:, train[part.columns]]

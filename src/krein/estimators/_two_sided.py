@@ -109,7 +109,7 @@ class TwoSidedLearner(LeastSquaresLearner):
     ) -> tuple[Array, Array]:
         if self.combine == "mean":
             return super()._fitted(solver, problems, parts, penalty, task)
-        if self.nested and task is not None:
+        if self._nests(task):
             outside = self._outside_with_own_maps(task, penalty)
         else:
             outside = _outside(solver, problems, parts, penalty)

@@ -39,7 +39,7 @@ class LeastSquaresLearner(Learner):
 
     def _solve(self, task: Task) -> None:
         # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
-        by_fold = self._needs_folds and not (task.is_shared and self.nested)
+        by_fold = self._needs_folds and not (task.is_shared and self._nests(task))
         self._parts = task.fold_moments if by_fold else task.moments
         self._solve_moments(self._parts, task.survey, task)
 
@@ -95,8 +95,9 @@ class LeastSquaresLearner(Learner):
         candidates = self._candidates(wanted, solver, problems.whole)
         by_error = self._criterion == "error" and task is not None
         square = float(problems.whole.square.sum()) or 1.0
-        if self.nested and self.alpha != "gradient" and task is not None:
-            scores = self._nested_scores(candidates, task)
+        parts = task.folds if task is not None and self._nests(task) else None
+        if parts is not None:
+            scores = self._nested_scores(candidates, parts)
             results = as_table(candidates, squared_error=scores.losses)
             if self._classifies:
                 results |= {"error": scores.errors, "brier": scores.brier}
@@ -111,37 +112,54 @@ class LeastSquaresLearner(Learner):
             alike = losses / square
             if by_error and self.alpha != "gradient":
                 assert task is not None
-                judged = dict(zip(problems.folds, fitted, strict=True))
-                mistakes = Mistakes(task.survey.folds, judged)
+                by_fold = dict(zip(problems.folds, fitted, strict=True))
+                mistakes = Mistakes(task.survey.folds, by_fold)
                 results["error"] = fold(task.blocks, mistakes).errors
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
         keys = [alike, -results["alpha_neg"], -results["alpha"]]
         if self.alpha == "gradient":
-            return self._descend(wanted, solver, problems, candidates[best(*keys)], square)
+            judged = [(solver, problems)] if parts is None else list(map(self._alone, parts))
+            return self._descend(wanted, solver, problems, judged, candidates[best(*keys)])
         # Equal errors are common on small data: the squared error decides among them.
         chosen = best(results["error"], *keys) if by_error else best(*keys)
         self.cv_results_ = {**results, "chosen": chosen}
         return candidates[chosen]
 
     def _descend(
-        self, wanted: Wanted, solver: Any, problems: FoldProblems, start: Any, square: float
+        self,
+        wanted: Wanted,
+        solver: Any,
+        problems: FoldProblems,
+        judged: list[tuple[Any, FoldProblems]],
+        start: Any,
     ) -> Any:
-        """Follow the gradient of the folds' squared error from the best penalty of the grid."""
+        """Follow the gradient of the folds' squared error from the best penalty of the grid.
+
+        `judged` has the folds of each map with the solver of the map.
+        """
+        total = sum(folds.weight for _, folds in judged)
+
+        def objective(penalty: Any) -> tuple[float, Array]:
+            found = [folds.loss_and_gradient(of_map, penalty) for of_map, folds in judged]
+            shares = [folds.weight / total for _, folds in judged]
+            losses, gradients = zip(*found, strict=True)
+            return float(np.dot(shares, losses)), np.dot(shares, gradients)
+
         found, lost, n = wanted.descend(
-            lambda penalty: problems.loss_and_gradient(solver, penalty),
+            objective,
             start,
             solver.form,
             self._posed(solver, problems.whole)[1],
-            unit=square,
+            unit=float(problems.whole.square.sum()) or 1.0,
         )
         self.cv_results_ = as_table([start, found], n_evaluations=n, squared_error=lost)
         return found
 
-    def _nested_scores(self, candidates: list[Any], task: Task) -> Scores:
+    def _nested_scores(self, candidates: list[Any], parts: list[Fold]) -> Scores:
         """Losses and errors of all candidates, with a map of its own for each fold."""
         scores = Scores(len(candidates))
-        for part in task.folds:
+        for part in parts:
             problem = self._training(part)
             coefs = list(self._solver(part.blocks.representation).path(problem, candidates))
             outputs = np.stack([part.Z @ coef + problem.intercept(coef) for coef in coefs])
@@ -152,6 +170,13 @@ class LeastSquaresLearner(Learner):
         """The problem of the rows outside a fold with a map of its own."""
         q, centers = part.Y.shape[1], self._center_features
         return LeastSquares.of(part.moments, q, self.fit_intercept, centers)
+
+    def _alone(self, part: Fold) -> tuple[Any, FoldProblems]:
+        """The solver and the problems of one fold with a map of its own."""
+        train = self._training(part)
+        moments = Moments.of(np.hstack([part.Z, part.Y]), part.weight)
+        problems = FoldProblems(train, [(train, LeastSquares.of(moments, part.Y.shape[1]))], [0])
+        return self._solver(part.blocks.representation), problems
 
     @property
     def _criterion(self) -> str:
@@ -183,6 +208,7 @@ class LeastSquaresLearner(Learner):
                     stacklevel=outside_level(),
                 )
             return self._first_rows(X, y, sample_weight, announced)
+        self._check_unsupervised(self._representation)
         before = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=False)
         rng = as_generator(self.random_state)
@@ -205,10 +231,20 @@ class LeastSquaresLearner(Learner):
         if announced is not None:
             survey = survey.with_labels(announced)
         targets = self._targets_of(survey)
-        representation = self._recipe.fit(survey.sample, rng)
+        representation = self._recipe.fit(survey.sample, targets, rng)
+        self._check_unsupervised(representation)
         task = Task(data, survey, targets, self._recipe, representation)
         self._adopt(task)
         self._solve(task)
+
+    def _check_unsupervised(self, representation: Representation) -> None:
+        """Raise if penalties would be tuned on features that have seen the targets of rows."""
+        if self._needs_folds and representation.is_supervised:
+            raise ValueError(
+                f"{self._name}.partial_fit cannot tune penalties with features that use y: the map "
+                "has seen the targets of the first rows, and it cannot be fitted anew without the "
+                "rows of each fold. Give alpha as a number, or use fit."
+            )
 
     def _check_like(
         self, before: dict[str, Any], survey: Survey, announced: NDArray | None

@@ -1,4 +1,4 @@
-"""The squared-hinge machine on features with signs."""
+"""The support vector machine on features with signs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from .._hashing import Draws, Salt
 from .._validation import outside_level
 from ..kernels import Kernel
-from ..learning import Split, SquaredHinge, solver_for
+from ..learning import Hinge, Split, SquaredHinge, solver_for
 from ..learning.newton import NewtonState, warm_start
 from ..learning.selection import best
 from ._errors import NoFoldsError
@@ -28,22 +28,29 @@ Array = NDArray[np.floating]
 
 # Penalties of the negative part to try, as multiples of the best penalty of the positive part.
 RATIOS = (1e-4, 1e-2, 1e2, 1e4, np.inf)
+# The losses by name.
+LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge()}
 
 
-@shared(criterion=[StrOptions({"error", "squared_hinge"})])
+@shared(loss=[StrOptions(set(LOSSES))], criterion=[StrOptions({"error", *LOSSES})])
 class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
-    """Squared-hinge support vector machine with an indefinite kernel (SH-SVM).
+    """Support vector machine with an indefinite kernel (SH-SVM).
 
-    ``(1/Σs) Σ s_i max(0, 1 − y_i f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b``,
-    one problem per class against the rest, by Newton's method on the active rows with an exact
-    line search. The problem is convex whatever the kernel, so the order of the rows changes
-    nothing. ``LinearSVC(C)`` on the features has ``alpha = 1/(2 C n)``.
+    ``(1/Σs) Σ s_i ℓ(y_i f(x_i)) + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b`` and the
+    squared hinge ``ℓ(m) = max(0, 1 − m)²`` or the hinge ``ℓ(m) = max(0, 1 − m)``, one problem per
+    class against the rest, by Newton's method on the active rows with an exact line search. The
+    problem is convex whatever the kernel, so the order of the rows changes nothing. ``LinearSVC``
+    with the same loss on the features has ``alpha = 1/(2 C n)``; for the hinge, so does ``SVC``.
 
     Parameters
     ----------
     {kernel}
     {n_components}
     {features}
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        The loss ℓ of the margin. The corner of "hinge" is rounded: ``ℓ(m) = (1 + h − m)²/(4h)`` for
+        |1 − m| ≤ h with h = 0.1, which is at most 0.025 more than the hinge. The solver begins with
+        h = 2 and halves h stage by stage.
     alpha : float, "cv" or "gradient", default="cv"
         The penalty of the features of the kernel's positive part. "cv" searches by cross-validated
         error along warm starts: over all pairs if `alphas` is given, otherwise over equal penalties
@@ -56,14 +63,16 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         The grid of alpha_neg.
     {cv}
     {nested}
-    criterion : {"error", "squared_hinge"}, default="error"
-        What "cv" minimises. The error of few rows is coarse.
+    criterion : {"error", "squared_hinge", "hinge"}, default="error"
+        What "cv" minimises on the rows left out: the share of wrong rows, which is coarse on few
+        rows, or a loss of the margin, which may differ from `loss`. Among equal errors the smallest
+        `loss` wins. "gradient" minimises the criterion, or `loss` if the criterion is "error".
     tol : float, default=1e-6
         The solver stops when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
-        The largest number of Newton steps per problem. Beyond it, or after Ctrl-C, the best iterate
-        is kept with a ConvergenceWarning. Ctrl-C while penalties are searched ends the fit, and
-        nothing changes.
+        The largest number of Newton steps per problem, all stages together. Beyond it, or after
+        Ctrl-C, the best iterate is kept with a ConvergenceWarning. Ctrl-C while penalties are
+        searched ends the fit, and nothing changes.
     {class_weight}
     {random_state}
 
@@ -75,7 +84,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     n_iter_ : int
         The largest number of Newton steps of the final fit.
     objective_ : ndarray of shape (1,) or (k,)
-        The objective of each problem.
+        The objective of each problem, with the rounded corner if the loss is the hinge.
     {alpha_}
     {alpha_neg_}
     {features_}
@@ -90,6 +99,8 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     S. Keerthi, D. DeCoste. A Modified Finite Newton Method. JMLR 2005.
 
     O. Chapelle et al. Choosing Multiple Parameters for Support Vector Machines. 2002.
+
+    O. Chapelle. Training a Support Vector Machine in the Primal. Neural Computation 2007.
 
     Examples
     --------
@@ -109,6 +120,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         n_components: int = 100,
         *,
         features: Any = None,
+        loss: str = "squared_hinge",
         alpha: float | str = "cv",
         alpha_neg: float | str = "auto",
         fit_intercept: bool = True,
@@ -126,13 +138,14 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
 
     def _solve(self, task: Task) -> None:
         wanted, form = Wanted.of(self), task.representation.form
-        made = solver_for(SquaredHinge, Split, derivatives=self.alpha == "gradient")
-        solver = made(form, SquaredHinge, self.fit_intercept, self.tol, self.max_iter)
+        loss = LOSSES[self.loss]
+        made = solver_for(type(loss), Split, derivatives=self.alpha == "gradient")
+        solver = made(form, loss, self.fit_intercept, self.tol, self.max_iter)
         rows = CenteredRows(task.blocks, self.fit_intercept)
-        search = Search(solver, rows, task, self.nested and self.alpha != "gradient")
+        search = Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
         if not wanted.is_tuned:
             penalty = wanted.given()
-        elif not any(search.parts()):
+        elif not any(True for _ in search.folds()):
             raise NoFoldsError(self._name, task.survey.n_rows, self.alpha)
         elif self.alpha == "gradient":
             penalty = self._descend(wanted, search)
@@ -174,6 +187,11 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
 
     # --- tuning ---------------------------------------------------------------------------------
 
+    @property
+    def _judged(self) -> str:
+        """The name of the loss that is computed on the rows left out."""
+        return str(self.loss if self.criterion == "error" else self.criterion)
+
     def _search(self, wanted: Wanted, search: Search) -> Split:
         """Choose a penalty by cross-validation along warm starts."""
         tried: list[Split] = []
@@ -184,7 +202,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
             scores.extend(search.scores(candidates))
             tried.extend(candidates)
             errors, losses, *_ = np.array(scores).T
-            keys = (losses,) if self.criterion == "squared_hinge" else (errors, losses)
+            keys = (errors, losses) if self.criterion == "error" else (losses,)
             return tried[best(*keys)]
 
         form = search.solver.form
@@ -198,7 +216,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
             found = attempt([(a, a) for a in alphas])
             if wanted.is_second_free(form):
                 found = attempt([(found.alpha, found.alpha * ratio) for ratio in RATIOS])
-        names = ("error", "squared_hinge", "squared_error", "brier")
+        names = ("error", self._judged, "squared_error", "brier")
         self.cv_results_ = as_table(tried, **dict(zip(names, np.array(scores).T, strict=True)))
         self.cv_results_["chosen"] = tried.index(found)
         return found
@@ -210,6 +228,5 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         fixed = not isinstance(self.alpha_neg, str)
         start = Split(alpha, float(self.alpha_neg) if fixed else alpha)
         found, lost, n = wanted.descend(search.loss_and_gradient, start, form, scale, max_iter=20)
-        table = as_table([start, found], n_evaluations=n, squared_hinge=lost)
-        self.cv_results_ = table
+        self.cv_results_ = as_table([start, found], n_evaluations=n, **{self._judged: lost})
         return found

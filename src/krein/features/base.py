@@ -48,7 +48,8 @@ class FeatureMap(
 
     A subclass defines `_learn(X, y, rng)`, which sets `form_` and whatever the map needs, and
     `_map(X)`, which returns the features. A map whose dual features are not ``Z Mᵀ`` for any M
-    defines `_map_dual` and has no `form_`.
+    defines `_map_dual` and has no `form_`. A map that uses y sets ``target_tags.required`` in its
+    `__sklearn_tags__`: learners then pass y to the map and fit the map anew for each fold.
 
     Examples
     --------

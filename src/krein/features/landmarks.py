@@ -290,7 +290,8 @@ class Supervised(LandmarkRule):
     Landmarks are chosen by forward selection with least squares among uniformly drawn candidates,
     on up to 20 rows per landmark. With few landmarks this rule is far more accurate than a
     representative draw, because most columns k(·, z) repeat what other columns say. The rule sees
-    the targets, so training errors are too small: cross-validate the whole pipeline.
+    the targets, so training errors are too small: cross-validate the whole pipeline. The learners
+    of this library choose the landmarks anew for each fold.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from .cholesky import Cholesky
 from .combinations import SOLVERS, solver_for
 from .coordinates import CoordinateDescent
 from .indefinite import SymmetricIndefinite
-from .losses import SquaredError, SquaredHinge
+from .losses import Hinge, MarginLoss, SquaredError, SquaredHinge
 from .newton import Newton
 from .penalties import L1, Constrained, Indefinite, Split
 from .problems import LeastSquares
@@ -21,9 +21,11 @@ __all__ = [
     "Constrained",
     "CoordinateDescent",
     "Coupled",
+    "Hinge",
     "Indefinite",
     "Joint",
     "LeastSquares",
+    "MarginLoss",
     "Newton",
     "Secular",
     "Split",

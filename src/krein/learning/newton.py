@@ -5,14 +5,15 @@
 With the squared hinge this is the SH-SVM of the scalable Kreĭn paper, §2.5. The losses are
 piecewise quadratic: once the piece of every row is known, the minimum is one linear system. A
 Newton step solves it, an exact line search follows, and only the rows whose curvature changes are
-added to or taken from the Gram matrix.
+added to or taken from the Gram matrix. A loss whose corner is too narrow for that at w = 0 has
+stages with wider corners, and the solution of each stage is the start of the next one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from ..forms import Form
 from ..streaming.fold import fold
 from ..streaming.moments import add_gram, symmetric
-from .losses import SquaredHinge
+from .losses import MarginLoss
 from .penalties import Split
 
 Array = NDArray[np.floating]
@@ -30,6 +31,8 @@ Piece = tuple[slice, Array]
 
 # Rows of one product.
 TOGETHER = 2048
+# The tolerance of solutions that another solution begins with.
+ROUGH = 1e-2
 
 
 class Rows(Protocol):
@@ -86,8 +89,8 @@ class Newton:
     Attributes
     ----------
     form : Form
-    of : the loss, default=SquaredHinge
-        Its value and half derivatives by the margin.
+    of : MarginLoss
+        The loss.
     fit_intercept : bool
     tol : float
         The solver stops when a step lowers the objective by less than this share of it.
@@ -95,11 +98,11 @@ class Newton:
     """
 
     form: Form
-    of: Any = SquaredHinge
+    of: MarginLoss
     fit_intercept: bool = True
     tol: float = 1e-6
     max_iter: int = 100
-    loss: ClassVar[type] = SquaredHinge
+    loss: ClassVar[type] = MarginLoss
     penalty: ClassVar[type] = Split
 
     def solve(
@@ -122,13 +125,26 @@ class Newton:
         if np.any(state.coef[~np.isfinite(diagonal)]):
             state.coef[~np.isfinite(diagonal)] = 0.0
             state.outputs = outputs(rows, state.coef)
-        state.objective = self._objective(y, weight, diagonal, state.coef, state.outputs)
+        *earlier, _ = self.of.stages
         try:
-            while state.n_iter < self.max_iter and not state.converged:
-                self._step(rows, y, weight, diagonal, state)
+            for loss in earlier:
+                replace(self, of=loss, tol=max(self.tol, ROUGH))._descend(
+                    rows, y, weight, diagonal, state
+                )
+            self._descend(rows, y, weight, diagonal, state)
         except KeyboardInterrupt:
             state.interrupted = True
+        state.objective = self._objective(y, weight, diagonal, state.coef, state.outputs)
         return state
+
+    def _descend(
+        self, rows: Rows, y: Array, weight: Array, diagonal: Array, state: NewtonState
+    ) -> None:
+        """Minimise one stage."""
+        state.converged = False
+        state.objective = self._objective(y, weight, diagonal, state.coef, state.outputs)
+        while state.n_iter < self.max_iter and not state.converged:
+            self._step(rows, y, weight, diagonal, state)
 
     def _diagonal(self, penalty: Split) -> Array:
         # An infinite penalty holds the coefficient at zero.
@@ -204,9 +220,9 @@ class Newton:
                 low = t
             else:
                 high = t
-            if bend <= 0 or abs(slope) <= 1e-14 * (abs(linear) + bend):
+            if abs(slope) <= 1e-14 * (abs(linear) + bend):
                 break
-            new = t - slope / bend
+            new = t - slope / bend if bend > 0 else np.nan  # no bend: all rows on linear pieces
             if not low < new < high:
                 new = (low + high) / 2 if np.isfinite(high) else 2 * t
             if abs(new - t) <= 1e-12 * t:
@@ -339,7 +355,7 @@ def warm_start(
     At w = 0 every row is active: a step on a sixteenth of the rows finds most of the active set.
     """
     state = NewtonState.zero(rows)
-    rough = replace(solver, tol=1e-2)
+    rough = replace(solver, tol=ROUGH)
     for share in shares:
         part = np.where(clocks <= np.quantile(clocks, share), weight, 0.0)
         # The part needs enough rows of both classes.

@@ -81,6 +81,11 @@ class FoldProblems:
                 folds.append(number)
         return cls(problem(Moments.total(parts)), pairs, folds)
 
+    @property
+    def weight(self) -> float:
+        """The weight of all rows that are tested."""
+        return sum(test.weight for _, test in self.pairs)
+
     def coefficients(self, solver: Solver, candidates: list[Any]) -> Iterator[tuple[Array, Array]]:
         """Yield, for each fold, coefficients (c, p, q) and intercepts (c, q) of c candidates."""
         for train, _ in self.pairs:
@@ -96,7 +101,7 @@ class FoldProblems:
             The coefficients and intercepts of each fold, as `coefficients` yields them.
         """
         found: Any = 0.0
-        everything = sum(test.weight for _, test in self.pairs)
+        everything = self.weight
         for (_, test), (coefs, intercepts) in zip(self.pairs, fitted, strict=True):
             pairs = zip(coefs, intercepts, strict=True)
             of_fold = np.array([test.loss(coef, intercept) for coef, intercept in pairs])
@@ -109,7 +114,7 @@ class FoldProblems:
         The gradient is taken by the logarithms of the settings of the penalty.
         """
         loss, gradient = 0.0, 0.0
-        everything = sum(test.weight for _, test in self.pairs)
+        everything = self.weight
         for train, test in self.pairs:
             coef, change = solver.derivatives(train, penalty)
             intercept = train.intercept(coef)
