@@ -26,7 +26,7 @@ ORDER = (
     ("samplers",),
     ("measures",),
     ("published.extension", "published.cores"),
-    ("bounds", "kernels", "learning"),
+    ("bounds", "spherical", "kernels", "learning"),
     ("published.masses",),
     ("features", "proximity"),
     ("published.concatenated",),

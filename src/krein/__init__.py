@@ -69,6 +69,7 @@ _MODULES = (
     "proximity",
     "published",
     "samplers",
+    "spherical",
     "streaming",
     "testing",
 )
