@@ -29,7 +29,7 @@ ORDER = (
     ("bounds", "spherical", "kernels", "learning"),
     ("published.masses",),
     ("features", "proximity"),
-    ("published.concatenated",),
+    ("published.concatenated", "published.projection", "spectral"),
     ("plots", "testing"),
     ("diagnostics",),
     ("estimators",),

@@ -1,0 +1,1 @@
+"""Learned spectra: frequencies and harmonics that separate the classes."""

@@ -1,0 +1,446 @@
+"""Peaks of the Fourier potential, the frequencies that separate two classes best.
+
+The potential of labels y with duals α is ``v(ω) = |Σ_i b_i exp(i ω·x_i)|²`` with b = yα. It is the
+alignment ``Σ_ij b_i b_j cos ω·(x_i − x_j)`` of the kernel cos ω·(x − y) with the labels
+(Not-So-Random Features, Eq. 3 and 4), computed in O(n) instead of O(n²).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._threads import over_blocks
+from .._validation import ArgumentError
+
+# The waves of a row block, for all starts, stay in the second-level cache.
+BLOCK_VALUES = 2**15
+# Peaks closer than this share of the band are one peak.
+SAME = 1 / 20
+# A grid has at most this many points along an axis, and this many in all.
+GRID_SIDE, GRID_POINTS = 20_000, 4_000_000
+
+
+class Potential:
+    """The potentials of several games on the same rows, evaluated together.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The rows. They are centred, which changes no potential, and kept in `dtype`.
+    dtype : {numpy.float32, numpy.float64}, default=numpy.float32
+        Type of all computations. Peaks are broad, so float32 finds the same peaks in half the time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.spectral.peaks import Potential
+    >>> potential = Potential(np.array([[0.0], [1.0]]))
+    >>> v, slopes = potential(np.array([[1.0], [-1.0]]), np.array([[np.pi]]), np.zeros(1, int))
+    >>> v.round(3)  # |1 − exp(iπ)|²
+    array([4.], dtype=float32)
+    """
+
+    def __init__(self, X: NDArray, dtype: Any = np.float32):
+        self.X = np.ascontiguousarray(X - X.mean(axis=0), dtype=dtype)
+
+    @property
+    def dim(self) -> int:
+        return self.X.shape[1]
+
+    def __call__(
+        self, B: NDArray, frequencies: NDArray, games: NDArray
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Return the potential and its gradient at each frequency.
+
+        Parameters
+        ----------
+        B : ndarray of shape (n, n_games)
+            The signed duals b = yα of each game.
+        frequencies : ndarray of shape (m, d)
+            The frequencies ω.
+        games : ndarray of int of shape (m,)
+            The game that each frequency belongs to.
+
+        Returns
+        -------
+        values : ndarray of shape (m,)
+        gradients : ndarray of shape (m, d)
+        """
+        dtype = self.X.dtype
+        W = np.ascontiguousarray(frequencies.T, dtype=dtype)
+        B = np.asarray(B, dtype=dtype)
+        blocks = _blocks(len(self.X), len(frequencies))
+        waves: list[Any] = [None] * len(blocks)
+        sums = np.empty((len(blocks), 2, len(frequencies)), dtype=dtype)
+
+        def project(i: int) -> None:
+            phases = self.X[blocks[i]] @ W
+            duals = B[blocks[i]][:, games]
+            cosines = np.cos(phases)
+            sines = np.sin(phases, out=phases)
+            waves[i] = cosines, sines
+            cosines *= duals
+            sines *= duals
+            sums[i] = cosines.sum(axis=0), sines.sum(axis=0)
+
+        over_blocks(project, range(len(blocks)))
+        # Partial sums are added in the order of the blocks, whichever thread has computed them.
+        re, im = sums.sum(axis=0)
+        slopes = np.empty((len(blocks), len(frequencies), self.dim), dtype=dtype)
+
+        def pull(i: int) -> None:
+            cosines, sines = waves[i]
+            cosines *= im
+            sines *= re
+            cosines -= sines
+            np.matmul(cosines.T, self.X[blocks[i]], out=slopes[i])
+
+        over_blocks(pull, range(len(blocks)))
+        return re**2 + im**2, 2 * slopes.sum(axis=0)
+
+
+def _blocks(n_rows: int, width: int) -> list[slice]:
+    """Return row blocks whose size depends on the shape alone, not on the number of threads."""
+    # At most 64 blocks: each has a partial gradient of its own.
+    height = max(64, BLOCK_VALUES // max(1, width), -(-n_rows // 64))
+    return [slice(i, min(i + height, n_rows)) for i in range(0, n_rows, height)]
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """The peaks of one game, highest first.
+
+    Parameters
+    ----------
+    frequencies : ndarray of shape (m, d)
+        The peaks ω.
+    values : ndarray of shape (m,)
+        The potential at each peak.
+    """
+
+    frequencies: NDArray[np.floating]
+    values: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def distinct(frequencies: NDArray, values: NDArray, n: int, apart: float) -> Peaks:
+    """Return the n highest frequencies of which no two are closer than `apart`.
+
+    The potential is even, so ω and −ω are the same peak.
+    """
+    order = np.argsort(-values, kind="stable")
+    kept: list[int] = []
+    for i in order:
+        others = frequencies[kept]
+        gaps = [np.linalg.norm(others - sign * frequencies[i], axis=1) for sign in (1, -1)]
+        if np.min(gaps, initial=np.inf) >= apart:
+            kept.append(int(i))
+        if len(kept) == n:
+            break
+    return Peaks(frequencies[kept].astype(float), values[kept].astype(float))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a search maximises: the potentials of some games on the ball ‖ω‖ ≤ R.
+
+    Parameters
+    ----------
+    potential : Potential
+        The potential of the rows.
+    B : ndarray of shape (n, n_games)
+        The signed duals b = yα of each game.
+    band : float
+        The largest norm R of a frequency.
+    """
+
+    potential: Potential
+    B: NDArray[np.floating]
+    band: float
+
+    @property
+    def n_games(self) -> int:
+        return self.B.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.potential.X.dtype
+
+    def __call__(self, points: NDArray, games: NDArray) -> tuple[NDArray, NDArray]:
+        return self.potential(self.B, points, games)
+
+    def inside(self, points: NDArray) -> NDArray[np.floating]:
+        """Project points onto the ball, in their own type."""
+        norms = np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-30)
+        return points * np.minimum(1, (self.band / norms).astype(points.dtype))
+
+
+class Search(ABC):
+    """Base class of the searches for the highest peaks of a potential."""
+
+    @abstractmethod
+    def peaks(
+        self, problem: Problem, n_peaks: int, n_starts: int, rng: np.random.Generator
+    ) -> list[Peaks]:
+        """Return the highest peaks that the search finds for each game.
+
+        Parameters
+        ----------
+        problem : Problem
+            The potentials.
+        n_peaks : int
+            Largest number of peaks for each game.
+        n_starts : int
+            Number of starts for each game.
+        rng : Generator
+            Source of randomness. The draws do not depend on the rows.
+        """
+
+
+class Chains(Search):
+    """Base class of the searches that move points; a subclass defines `move`.
+
+    The chains of all games are evaluated together, as one matrix product. Each chain keeps the
+    best point that it has ever visited.
+    """
+
+    n_steps: int
+
+    def peaks(
+        self, problem: Problem, n_peaks: int, n_starts: int, rng: np.random.Generator
+    ) -> list[Peaks]:
+        games = np.repeat(np.arange(problem.n_games), n_starts)
+        points = ball(len(games), problem.potential.dim, problem.band, rng).astype(problem.dtype)
+        best, top = points.copy(), np.full(len(points), -1, dtype=problem.dtype)
+        state = np.zeros_like(points)
+        for step in range(self.n_steps + 1):
+            values, slopes = problem(points, games)
+            better = values > top
+            best[better], top[better] = points[better], values[better]
+            state = self.move(problem, state, slopes, step, rng)
+            points = problem.inside(points + state)
+        chosen = [games == game for game in range(problem.n_games)]
+        return [distinct(best[mine], top[mine], n_peaks, SAME * problem.band) for mine in chosen]
+
+    @abstractmethod
+    def move(
+        self, problem: Problem, last: NDArray, slopes: NDArray, step: int, rng: np.random.Generator
+    ) -> NDArray[np.floating]:
+        """Return the next step of each chain, from its last step and the gradient."""
+
+
+def ball(n: int, dim: int, band: float, rng: np.random.Generator) -> NDArray[np.floating]:
+    """Draw points with uniform directions and radii uniform in [0, band]."""
+    points = rng.standard_normal((n, dim))
+    radii = band * rng.random(n) / np.linalg.norm(points, axis=1)
+    return points * radii[:, None]
+
+
+@dataclass(frozen=True)
+class Momentum(Chains):
+    """Unit-gradient ascent with momentum from many starts, the default.
+
+    The direction is the gradient divided by its norm, so the step does not depend on the scale of
+    the potential. The length of the steps shrinks linearly to zero.
+
+    Parameters
+    ----------
+    n_steps : int, default=30
+        Number of steps.
+    length : float, default=0.2
+        Length of the first steps, as a share of the band R.
+    momentum : float, default=0.8
+        Share of the last step that is kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.spectral.peaks import Momentum, Potential, Problem
+    >>> X = np.linspace(-3, 3, 200)[:, None]
+    >>> problem = Problem(Potential(X), np.sign(np.sin(7 * X)), band=20.0)
+    >>> found = Momentum().peaks(problem, n_peaks=1, n_starts=24, rng=np.random.default_rng(0))
+    >>> float(np.abs(found[0].frequencies[0, 0]).round(1))
+    7.0
+    """
+
+    n_steps: int = 30
+    length: float = 0.2
+    momentum: float = 0.8
+
+    def move(
+        self, problem: Problem, last: NDArray, slopes: NDArray, step: int, rng: np.random.Generator
+    ) -> NDArray[np.floating]:
+        # A NumPy scalar of float64 would promote the arrays, so both factors are Python's floats.
+        norms = np.maximum(np.linalg.norm(slopes, axis=1, keepdims=True), 1e-30)
+        size = float(self.length * problem.band * (1 - step / (self.n_steps + 1)))
+        return self.momentum * last + (1 - self.momentum) * size * (slopes / norms)
+
+
+@dataclass(frozen=True)
+class Langevin(Chains):
+    """Langevin dynamics on the potential (Not-So-Random Features, Algorithm 1).
+
+    The step is ``ω ← ω + ζ ∇v(ω) + √(2ζ/ξ) N(0, I)`` with the inverse temperature ξ and the
+    potential v divided by its bound ``(Σ|b|)²``; the paper prints the noise as √(2ξ/ζ). The
+    defaults are those of the authors, for rows of about unit variance.
+
+    Parameters
+    ----------
+    n_steps : int, default=100
+        Number of steps.
+    step : float, default=20.0
+        The step ζ.
+    inverse_temperature : float, default=4e5
+        The inverse temperature ξ. The default gives noise of standard deviation 0.01.
+
+    Examples
+    --------
+    >>> from krein.spectral.peaks import Langevin
+    >>> Langevin(n_steps=50)
+    Langevin(n_steps=50, step=20.0, inverse_temperature=400000.0)
+    """
+
+    n_steps: int = 100
+    step: float = 20.0
+    inverse_temperature: float = 4e5
+
+    def move(
+        self, problem: Problem, last: NDArray, slopes: NDArray, step: int, rng: np.random.Generator
+    ) -> NDArray[np.floating]:
+        bounds = np.maximum(np.abs(problem.B).sum(axis=0), 1e-30) ** 2
+        scales = np.repeat(self.step / bounds, len(slopes) // problem.n_games)
+        noise = float(np.sqrt(2 * self.step / self.inverse_temperature))
+        kicks = noise * rng.standard_normal(slopes.shape, dtype=slopes.dtype)
+        return scales[:, None].astype(slopes.dtype) * slopes + kicks
+
+
+@dataclass(frozen=True)
+class Grid(Search):
+    """A grid of the whole ball, then Newton's method from its highest points; for d ≤ 2.
+
+    The spacing is one over the half-width of the rows along each axis, about a third of the width
+    of a peak. The waves of two axes factorise, so the potential on the grid is one matrix product.
+    The result does not depend on `n_starts` or on random numbers.
+
+    Parameters
+    ----------
+    n_steps : int, default=5
+        Number of Newton steps.
+
+    Examples
+    --------
+    >>> from krein.spectral.peaks import Grid
+    >>> Grid()
+    Grid(n_steps=5)
+    """
+
+    n_steps: int = 5
+
+    def peaks(
+        self, problem: Problem, n_peaks: int, n_starts: int, rng: np.random.Generator
+    ) -> list[Peaks]:
+        X = problem.potential.X.astype(float)
+        axes = self._axes(X, problem.band)
+        waves = [np.exp(1j * np.outer(x, axis)) for x, axis in zip(X.T, axes, strict=True)]
+        found = []
+        for b in problem.B.T:
+            points = _tops(b, axes, waves, problem.band)
+            points = points[: 2 * n_peaks]
+            for _ in range(self.n_steps):
+                points, values = _newton(X, b, points, problem.inside)
+            found.append(distinct(points, values, n_peaks, SAME * problem.band))
+        return found
+
+    def _axes(self, X: NDArray, band: float) -> list[NDArray[np.floating]]:
+        """Return the coordinates of the grid; the first axis has one half, as v is even."""
+        if X.shape[1] > 2:
+            raise ArgumentError(
+                "NotSoRandomFeatures",
+                "search",
+                f"'momentum' or 'langevin' for {X.shape[1]} columns, because a grid has at most 2",
+                "grid",
+            )
+        counts = np.ceil(band * np.abs(X).max(axis=0)).astype(int) + 1
+        if counts.max() > GRID_SIDE or np.prod(2.0 * counts) > GRID_POINTS:
+            needed = f"at most {GRID_SIDE / np.abs(X).max():.3g} for search='grid'"
+            raise ArgumentError("NotSoRandomFeatures", "band", needed, band)
+        sides = [np.linspace(-band, band, 2 * count + 1) for count in counts]
+        return [sides[0][counts[0] :], *sides[1:]]
+
+
+def _tops(
+    b: NDArray, axes: list[NDArray], waves: list[NDArray], band: float
+) -> NDArray[np.floating]:
+    """Return the local maxima of the potential on a grid, highest first."""
+    from scipy.ndimage import maximum_filter
+
+    left = b[:, None] * waves[0]
+    # An axis of length one stands for the second axis of rows with one column.
+    right = waves[1] if len(waves) > 1 else np.ones((len(b), 1))
+    values = np.abs(left.T @ right) ** 2
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(values.size, len(axes))
+    is_top = (values >= maximum_filter(values, size=3)).ravel()
+    tops = np.flatnonzero(is_top & (np.linalg.norm(points, axis=1) <= band))
+    return points[tops[np.argsort(-values.ravel()[tops], kind="stable")]]
+
+
+def _newton(
+    X: NDArray, b: NDArray, points: NDArray, inside: Callable[[NDArray], NDArray]
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Take one Newton step from each point; return the points to go on from, and their values.
+
+    A step that does not lead uphill is not taken: the second derivative of a maximum is negative,
+    but that of a point near it need not be.
+    """
+    values, slopes, curvatures = derivatives(X, b, points)
+    top = np.linalg.eigvalsh(curvatures)[:, -1]
+    scale = np.abs(curvatures).max(axis=(1, 2))
+    # A multiple of the identity makes the matrix negative definite where it is not.
+    shift = np.maximum(0, top + 1e-3 * scale) + 1e-300
+    damped = curvatures - shift[:, None, None] * np.eye(X.shape[1])
+    steps = -np.linalg.solve(damped, slopes[:, :, None])[:, :, 0]
+    moved = inside(points + steps)
+    reached = derivatives(X, b, moved)[0]
+    uphill = reached > values
+    return np.where(uphill[:, None], moved, points), np.maximum(values, reached)
+
+
+def derivatives(
+    X: NDArray, b: NDArray, points: NDArray
+) -> tuple[NDArray[np.floating], NDArray[np.floating], NDArray[np.floating]]:
+    """Return the potential of one game with its gradient and second derivatives, in float64.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The rows.
+    b : ndarray of shape (n,)
+        The signed duals.
+    points : ndarray of shape (m, d)
+        The frequencies.
+
+    Returns
+    -------
+    values : ndarray of shape (m,)
+    gradients : ndarray of shape (m, d)
+    hessians : ndarray of shape (m, d, d)
+    """
+    waves = b * np.exp(1j * (points @ X.T))
+    sums = waves.sum(axis=1)
+    first = 1j * (waves @ X)
+    second = -np.einsum("mn,ni,nj->mij", waves, X, X)
+    slopes = 2 * (sums.conj()[:, None] * first).real
+    outer = first.conj()[:, :, None] * first[:, None, :]
+    curvatures = 2 * (outer + sums.conj()[:, None, None] * second).real
+    return np.abs(sums) ** 2, slopes, curvatures
+
+
+SEARCHES: dict[str, type[Search]] = {"momentum": Momentum, "langevin": Langevin, "grid": Grid}
