@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .spectral import NotSoRandomFeatures
 
     __version__: str
 
@@ -41,6 +42,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "NotSoRandomFeatures",
     "Nystrom",
     "RandomFourier",
     "RandomGegenbauer",
@@ -56,7 +58,7 @@ __all__ = [
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "diagnostics", "estimators", "auto")
+_HOMES = ("features", "proximity", "spectral", "diagnostics", "estimators", "auto")
 _MODULES = (
     "auto",
     "bounds",
@@ -69,6 +71,7 @@ _MODULES = (
     "proximity",
     "published",
     "samplers",
+    "spectral",
     "spherical",
     "streaming",
     "testing",

@@ -255,9 +255,9 @@ class Momentum(Chains):
     ----------
     n_steps : int, default=30
         Number of steps.
-    length : float, default=0.2
+    length : float, default=0.4
         Length of the first steps, as a share of the band R.
-    momentum : float, default=0.8
+    momentum : float, default=0.5
         Share of the last step that is kept.
 
     Examples
@@ -272,8 +272,8 @@ class Momentum(Chains):
     """
 
     n_steps: int = 30
-    length: float = 0.2
-    momentum: float = 0.8
+    length: float = 0.4
+    momentum: float = 0.5
 
     def move(
         self, problem: Problem, last: NDArray, slopes: NDArray, step: int, rng: np.random.Generator
