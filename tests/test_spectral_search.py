@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
 from krein.published import alternating_projection
-from krein.spectral.peaks import SEARCHES, Potential, Problem, derivatives, distinct
+from krein.spectral.peaks import SEARCHES
+from krein.spectral.potential import Potential, Problem, derivatives, distinct
 from krein.spectral.projection import project
 
 # --- projection -----------------------------------------------------------------------------------
@@ -69,7 +70,9 @@ def test_potential_is_the_alignment_of_all_pairs(game):
 
 @pytest.mark.parametrize("height", [1, 2**15])
 def test_gradient_is_that_of_finite_differences(game, height, monkeypatch):
-    monkeypatch.setattr("krein.spectral.peaks.BLOCK_VALUES", height)  # in one block and in several
+    monkeypatch.setattr(
+        "krein.spectral.potential.BLOCK_VALUES", height
+    )  # in one block and in several
     X, B, W, games = game
     potential, eps = Potential(X, np.float64), 1e-6
     _, slopes = potential(B, W, games)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from ..measures import n_harmonics
 from ..spherical import area, degrees, harmonics
 from .atoms import HarmonicAtoms, WaveAtoms
-from .peaks import Potential, Problem, Search
+from .peaks import Search
+from .potential import Potential, Problem
 
 # `max_degree="auto"` takes the largest degree with at most this many harmonics.
 MOST_HARMONICS = 1024

@@ -10,8 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import validate_data
 
 from .._hashing import Draws, Salt, as_key, hash_rows
 from .._threads import blas_threads_for
@@ -29,6 +28,7 @@ from ..spherical import check_dimension, check_width
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
 from .domains import Domain, Harmonics, Waves, default_degree
 from .game import Game, NoPeakError
+from .labels import classes, signs
 from .peaks import SEARCHES, Search
 from .validation import HeldOut, best_prefix, choose_band
 
@@ -240,43 +240,17 @@ class NotSoRandomFeatures(FeatureMap):
             )
         return max(1, width // 2)
 
-    def _labels(self, X: NDArray, y: Any) -> NDArray[np.intp]:
-        """Return the classes as numbers."""
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(X, y)
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes in y, got 1 class, "
-                f"{str(self.classes_[0])!r}: there is nothing to separate."
-            )
-        if len(X) < 3:
-            raise ValueError(
-                f"{type(self).__name__} needs at least 3 rows, got {len(X)}: every wave separates "
-                "two rows."
-            )
-        if not np.ptp(X, axis=0).any():
-            raise ValueError(
-                f"{type(self).__name__} needs rows that differ, but all columns of X are constant."
-            )
-        return codes
-
     # --- learning ---------------------------------------------------------------------------------
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         n_actions = self._n_actions()
-        codes = self._labels(X, y)
+        self.classes_, codes = classes(self, X, y)
         hashes, key = hash_rows(X), as_key(rng)
         # A random order that depends on the content of the rows: shuffling them changes nothing.
         order = np.lexsort((codes, hashes, Draws(hashes, key).clocks(Salt.HELD)))
         seed = as_key(rng)
         try:
-            self._play(X[order].astype(float), _signs(codes[order]), order, n_actions, seed)
+            self._play(X[order].astype(float), signs(codes[order]), order, n_actions, seed)
         except NoPeakError:
             raise ValueError(
                 f"{type(self).__name__} finds no wave that separates the classes: each row appears "
@@ -398,13 +372,6 @@ class NotSoRandomFeatures(FeatureMap):
         tags.input_tags.sparse = False
         tags.target_tags.required = True
         return tags
-
-
-def _signs(codes: NDArray) -> NDArray[np.floating]:
-    """Return labels +1 and −1: one column for two classes, else one column for each class."""
-    if codes.max() == 1:
-        return 2.0 * codes[:, None] - 1
-    return np.where(codes[:, None] == np.arange(codes.max() + 1), 1.0, -1.0)
 
 
 def _rounds(n_actions: int, n_games: int) -> list[int]:
