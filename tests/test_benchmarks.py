@@ -112,7 +112,7 @@ def test_nystrom_robust_prints_a_cell_for_each_kernel_and_set(capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "name", ["nystrom", "nystrom_quality", "nystrom_robust", "signed", "asymmetric"]
+    "name", ["nystrom", "nystrom_quality", "nystrom_robust", "signed", "asymmetric", "learned"]
 )
 def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     with pytest.raises(SystemExit):
@@ -233,6 +233,16 @@ def test_direction_compares_errors_with_the_best_of_the_rank(monkeypatch, tmp_pa
     options = ["--quick", "--only", "nystrom", "--figures", str(tmp_path)]
     assert all(1 <= row.figure < 1.5 for row in direction.main(options))
     assert (tmp_path / "direction_embedding.png").stat().st_size > 10_000
+
+
+def test_learned_prints_its_table(capsys, monkeypatch):
+    rows = script("learned", monkeypatch).main(["--quick"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert len(rows) == 8
+    assert out.count("control, ") == 2
+    # A small sphere is as good as the full one; it does not depend on the machine.
+    assert next(row for row in rows if "harmonics" in row.work).holds
 
 
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):

@@ -221,8 +221,9 @@ def _tops(
     right = waves[1] if len(waves) > 1 else np.ones((len(b), 1))
     values = np.abs(left.T @ right) ** 2
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(values.size, len(axes))
-    is_top = (values >= maximum_filter(values, size=3)).ravel()
-    tops = np.flatnonzero(is_top & (np.linalg.norm(points, axis=1) <= band))
+    # The highest point may lie on the boundary of the ball, lower than its neighbours outside.
+    values[np.linalg.norm(points, axis=1).reshape(values.shape) > band * (1 + 1e-9)] = -1
+    tops = np.flatnonzero((values >= 0) & (values >= maximum_filter(values, size=3)))
     return points[tops[np.argsort(-values.ravel()[tops], kind="stable")]]
 
 
