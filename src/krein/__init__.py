@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .auto import KreinClassifier, KreinRegressor
-    from .diagnostics import Diagnosis, approximation_error, diagnose
+    from .diagnostics import Diagnosis, alignment, approximation_error, diagnose
     from .estimators import (
         CorrectedSVC,
         KreinRidge,
@@ -52,6 +52,7 @@ __all__ = [
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
     "VarianceConstrainedRegressor",
+    "alignment",
     "approximation_error",
     "diagnose",
 ]

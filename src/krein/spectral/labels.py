@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 
-def classes(owner: object, X: NDArray, y: Any) -> tuple[NDArray, NDArray[np.intp]]:
+def class_codes(name: str, n_rows: int, y: Any) -> tuple[NDArray, NDArray[np.intp]]:
     """Return the classes and the class of each row as a number, or raise.
 
     Parameters
     ----------
-    owner : object
-        The map; errors name its class.
-    X : ndarray of shape (n, d)
-        The rows.
-    y : array-like of shape (n,)
+    name : str
+        Who needs the classes; errors begin with it.
+    n_rows : int
+        Number of rows.
+    y : array-like of shape (n_rows,)
         The class of each row.
     """
-    name = type(owner).__name__
     if y is None:
         raise ValueError(f"{name} requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
+    if len(y) != n_rows:
+        raise ValueError(f"{name} needs one class for each of the {n_rows} rows, got {len(y)}.")
     check_classification_targets(y)
     found, codes = np.unique(y, return_inverse=True)
     if len(found) < 2:
@@ -34,6 +34,12 @@ def classes(owner: object, X: NDArray, y: Any) -> tuple[NDArray, NDArray[np.intp
             f"{name} needs at least 2 classes in y, got 1 class, {str(found[0])!r}: there is "
             "nothing to separate."
         )
+    return found, codes
+
+
+def separable_classes(name: str, X: NDArray, y: Any) -> tuple[NDArray, NDArray[np.intp]]:
+    """Return `class_codes`, or raise if no spectrum can be learned from the rows."""
+    found, codes = class_codes(name, len(X), y)
     if len(X) < 3:
         raise ValueError(
             f"{name} needs at least 3 rows, got {len(X)}: every wave separates two rows."

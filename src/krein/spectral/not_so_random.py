@@ -28,7 +28,7 @@ from ..spherical import check_dimension, check_width
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
 from .domains import Domain, Harmonics, Waves, default_degree
 from .game import Game, NoPeakError
-from .labels import classes, signs
+from .labels import separable_classes, signs
 from .peaks import SEARCHES, Search
 from .validation import HeldOut, best_prefix, choose_band
 
@@ -244,7 +244,7 @@ class NotSoRandomFeatures(FeatureMap):
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         n_actions = self._n_actions()
-        self.classes_, codes = classes(self, X, y)
+        self.classes_, codes = separable_classes(type(self).__name__, X, y)
         hashes, key = hash_rows(X), as_key(rng)
         # A random order that depends on the content of the rows: shuffling them changes nothing.
         order = np.lexsort((codes, hashes, Draws(hashes, key).clocks(Salt.HELD)))
