@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -273,6 +274,16 @@ def test_early_stopping_narrows_the_map_and_holds_rows_out(rng):
     check_feature_map(features, X[:20], X[20:40])
     assert best_prefix(40, lambda n: abs(n - 9)) == 10
     assert best_prefix(1, float) == 1
+
+
+def test_the_loss_on_held_out_rows_is_that_of_ridge_regression(flat):
+    X, y = flat
+    Y = np.where(y == "in", 1.0, -1.0)[:, None]
+    atoms, held = learner().fit(X, y).atoms_, HeldOut(X, Y)
+    for C in (0.1, 10.0):
+        ridge = Ridge(alpha=1 / C).fit(atoms.columns(X[60:]), Y[60:])
+        expected = np.mean((ridge.predict(atoms.columns(X[:60])) - Y[:60, 0]) ** 2)
+        assert_allclose(held.loss(atoms, C), expected, rtol=1e-6)
 
 
 def test_few_rows_do_not_judge(rng):

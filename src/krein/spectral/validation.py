@@ -48,7 +48,9 @@ class HeldOut:
         """Return the squared error on the held-out rows of ridge regression on the columns."""
         Z, held = atoms.columns(self.X), atoms.columns(self.X_held)
         problem = LeastSquares.of(Moments.of(np.hstack([Z, self.Y])), self.Y.shape[1])
-        coef = Cholesky(Signature(np.ones(Z.shape[1]))).solve(problem, Split(1 / C, 1 / C))
+        # A problem is a mean over rows, and C belongs to a sum.
+        penalty = Split(1 / (C * len(Z)), 1 / (C * len(Z)))
+        coef = Cholesky(Signature(np.ones(Z.shape[1]))).solve(problem, penalty)
         outputs = held @ coef + problem.intercept(coef)
         return float(np.mean((outputs - self.Y_held) ** 2))
 
