@@ -286,6 +286,17 @@ def test_the_loss_on_held_out_rows_is_that_of_ridge_regression(flat):
         assert_allclose(held.loss(atoms, C), expected, rtol=1e-6)
 
 
+def test_early_stopping_and_several_classes_on_the_sphere(rng):
+    X, _ = checkerboard(400, rng)
+    y = np.digitize(X[:, 2], [-0.4, 0.4])
+    features = spherical(early_stopping=True, monitor=True, n_rounds=20).fit(X, y)
+    assert np.isnan(features.duals_).any(axis=1).sum() == 80
+    assert features.gap_path_.shape == (7, 3)
+    check_feature_map(features, X[:20], X[20:40])
+    Z = features.transform(X)
+    assert SVC(kernel="linear", C=100).fit(Z[:300], y[:300]).score(Z[300:], y[300:]) > 0.9
+
+
 def test_few_rows_do_not_judge(rng):
     X, Y = rng.random((60, 2)), np.where(np.arange(60) % 2, 1.0, -1.0)[:, None]
     assert HeldOut(X, Y).can_judge

@@ -77,7 +77,8 @@ class NotSoRandomFeatures(FeatureMap):
     max_degree : int or "auto", default="auto"
         Largest degree of a harmonic. "auto" takes the largest degree with at most 1024 harmonics.
     n_starts : int, default=24
-        Number of starts of a search, for each class.
+        Number of starts of a search, for each class; at least twice the number of peaks wanted are
+        used.
     game : bool, default=True
         False takes the highest peaks of a single search, which maximise the alignment of the kernel
         with the labels; the duals do not move (paper, §3.1).

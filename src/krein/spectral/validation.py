@@ -17,6 +17,8 @@ from .atoms import HarmonicAtoms, WaveAtoms
 BAND_ROWS, BAND_ACTIONS, MOST_BANDS = 2000, 20, 8
 # Share of the rows that are held out, and the fewest held-out rows that can judge.
 HELD_OUT, FEWEST = 0.2, 10
+# Rows on which the ridge regression that judges is fitted.
+JUDGE_ROWS = 10_000
 # Rows whose distances give the median.
 MEDIAN_ROWS = 500
 
@@ -46,13 +48,14 @@ class HeldOut:
 
     def loss(self, atoms: WaveAtoms | HarmonicAtoms, C: float) -> float:
         """Return the squared error on the held-out rows of ridge regression on the columns."""
-        Z, held = atoms.columns(self.X), atoms.columns(self.X_held)
-        problem = LeastSquares.of(Moments.of(np.hstack([Z, self.Y])), self.Y.shape[1])
+        Y, Y_held = self.Y[:JUDGE_ROWS], self.Y_held[:JUDGE_ROWS]
+        Z, held = (atoms.columns(X[:JUDGE_ROWS]) for X in (self.X, self.X_held))
+        problem = LeastSquares.of(Moments.of(np.hstack([Z, Y])), Y.shape[1])
         # A problem is a mean over rows, and C belongs to a sum.
         penalty = Split(1 / (C * len(Z)), 1 / (C * len(Z)))
         coef = Cholesky(Signature(np.ones(Z.shape[1]))).solve(problem, penalty)
         outputs = held @ coef + problem.intercept(coef)
-        return float(np.mean((outputs - self.Y_held) ** 2))
+        return float(np.mean((outputs - Y_held) ** 2))
 
 
 def band_candidates(X: NDArray) -> list[float]:
