@@ -112,7 +112,7 @@ def test_nystrom_robust_prints_a_cell_for_each_kernel_and_set(capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "name", ["nystrom", "nystrom_quality", "nystrom_robust", "signed", "asymmetric"]
+    "name", ["nystrom", "nystrom_quality", "nystrom_robust", "signed", "asymmetric", "learned"]
 )
 def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     with pytest.raises(SystemExit):
@@ -244,6 +244,16 @@ def test_two_sided_prints_its_table(capsys, monkeypatch, have_data):
     out = capsys.readouterr().out
     assert all(row.line(quick=True) in out for row in rows)
     assert len(rows) >= (3 if have_data else 0)
+
+
+def test_learned_prints_its_table(capsys, monkeypatch):
+    rows = script("learned", monkeypatch).main(["--quick"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert len(rows) == 8
+    assert out.count("control, ") == 2
+    # A small sphere is as good as the full one; it does not depend on the machine.
+    assert next(row for row in rows if "harmonics" in row.work).holds
 
 
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):

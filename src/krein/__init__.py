@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .auto import KreinClassifier, KreinRegressor
-    from .diagnostics import Diagnosis, approximation_error, diagnose
+    from .diagnostics import Diagnosis, alignment, approximation_error, diagnose
     from .estimators import (
         CorrectedSVC,
         KreinRidge,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .spectral import NotSoRandomFeatures
 
     __version__: str
 
@@ -41,6 +42,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "NotSoRandomFeatures",
     "Nystrom",
     "RandomFourier",
     "RandomGegenbauer",
@@ -50,13 +52,14 @@ __all__ = [
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
     "VarianceConstrainedRegressor",
+    "alignment",
     "approximation_error",
     "diagnose",
 ]
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "diagnostics", "estimators", "auto")
+_HOMES = ("features", "proximity", "spectral", "diagnostics", "estimators", "auto")
 _MODULES = (
     "auto",
     "bounds",
@@ -69,6 +72,8 @@ _MODULES = (
     "proximity",
     "published",
     "samplers",
+    "spectral",
+    "spherical",
     "streaming",
     "testing",
 )

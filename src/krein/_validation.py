@@ -101,8 +101,9 @@ def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
     off = np.abs(norms - 1) > UNIT_TOLERANCE
     if np.any(off):
         row = int(np.argmax(off))
+        name = owner if isinstance(owner, str) else type(owner).__name__
         raise ValueError(
-            f"{type(owner).__name__} is defined on unit rows, but row {row} has norm "
+            f"{name} is defined on unit rows, but row {row} has norm "
             f"{float(norms[row]):.4g}. {cure}"
         )
 

@@ -7,7 +7,7 @@ from .laws import Convolution, Law, Normal, ProductCauchy, Sphere, Student, Tilt
 from .measure import Measure, Part
 from .radial import domain_measure
 from .ratios import TrigonometricRatio
-from .sphere import GegenbauerMeasure, harmonics, legendre, zonal, zonal_measure
+from .sphere import GegenbauerMeasure, legendre, n_harmonics, zonal, zonal_measure
 from .tabulated import ExponentialMixture, TabulatedRadial
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
     "TrigonometricRatio",
     "ZonalAtoms",
     "domain_measure",
-    "harmonics",
     "legendre",
+    "n_harmonics",
     "zonal",
     "zonal_measure",
 ]

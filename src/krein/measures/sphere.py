@@ -65,7 +65,7 @@ def _polynomials(dim: int, t: NDArray) -> Iterator[NDArray[np.floating]]:
         before, value = value, ((2 * n + dim - 2) * t * value - n * before) / (n + dim - 2)
 
 
-def harmonics(dim: int, degree: int) -> float:
+def n_harmonics(dim: int, degree: int) -> float:
     """Return the number of spherical harmonics ``N(d, ℓ) = C(d−1+ℓ, ℓ) − C(d−3+ℓ, ℓ−2)``."""
     if degree < 2:
         return float(dim if degree else 1)
@@ -93,7 +93,7 @@ def direction_deviations(dim: int, max_degree: int, u: NDArray) -> NDArray[np.fl
     ndarray of shape (max_degree + 1,)
         One standard deviation per degree.
     """
-    counts = np.array([harmonics(dim, k) for k in range(2 * max_degree + 1)])
+    counts = np.array([n_harmonics(dim, k) for k in range(2 * max_degree + 1)])
     nodes, weights = roots_gegenbauer(2 * max_degree + 1, dim / 2 - 1)
     at_nodes = legendre(dim, 2 * max_degree, nodes)
     squares = at_nodes[: max_degree + 1] ** 2
@@ -132,7 +132,7 @@ class Aim:
 
     def _ratio(self, t: NDArray) -> NDArray[np.floating]:
         value = zonal(self.dim, self.degree, t)
-        return (1 + harmonics(self.dim, self.degree) * value**2) / 2
+        return (1 + n_harmonics(self.dim, self.degree) * value**2) / 2
 
     def directions(
         self, points: NDArray, rng: np.random.Generator
@@ -285,7 +285,7 @@ class GegenbauerMeasure(ByValue):
             if not count:
                 continue
             drawn = points.points(count, self.dim, generator)
-            mass = self.coefficients[degree] * harmonics(self.dim, degree)
+            mass = self.coefficients[degree] * n_harmonics(self.dim, degree)
             weight = np.full(count, mass * factor)
             if center is not None and center.any():
                 aim = Aim(self.dim, degree, _unit(center[None])[0])

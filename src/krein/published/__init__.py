@@ -15,6 +15,7 @@ module             argument that reaches it              called by
 `masses`           ``masses="subset"``                   `krein.features`
 `cores`            ``core="squared"``, ``"inverse"``     `krein.features`
 `concatenated`     `ConcatenatedFourier`                 nothing
+`projection`       `alternating_projection`              nothing
 =================  ====================================  ============================
 
 Each module stands directly below the room that calls it, so imports still go one way. A module may
@@ -28,10 +29,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["ConcatenatedFourier"]
+__all__ = ["ConcatenatedFourier", "alternating_projection"]
+
+_HOMES = {"ConcatenatedFourier": "concatenated", "alternating_projection": "projection"}
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ConcatenatedFourier":
-        return import_module(".concatenated", __name__).ConcatenatedFourier
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
