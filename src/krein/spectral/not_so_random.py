@@ -268,12 +268,7 @@ class NotSoRandomFeatures(FeatureMap):
             self.band_ = self._band(rows, labels, seed)
         game = Game(self._domain(rows), labels, self.C, self.step)
         self._run(game, n_actions, seed)
-        played = game.actions
-        if stops:
-            atoms = game.domain.atoms
-            played = played[
-                : best_prefix(len(played), lambda n: held.loss(atoms(played[:n]), self.C))
-            ]
+        played = self._stopped(game, held) if stops else game.actions
         self._store_duals(game, order, len(X) - len(rows))
         self.duality_gap_, self.regret_ = game.gaps(np.random.default_rng(seed))
         # A width of 1 has no room for the two columns of a wave.
