@@ -281,6 +281,8 @@ def test_threads_follow_the_limit_of_blas(rng, monkeypatch):
     X, W, a, b = draw(rng, 2600, 40, 300)
     for limit in (1, 2):
         with threadpool_limits(limit):
+            if min(blas_threads(), default=1) < limit:
+                pytest.skip("BLAS was started with one thread and cannot have more")
             fourier_features(X, W, a, b)
     fourier_features(X[:10], W, a, b)  # small: runs in the caller's thread
     assert [n for n, _ in seen] == [1, 2, 1]

@@ -168,7 +168,8 @@ class Recipe:
         """True if the data are a square matrix of kernel values."""
         if self.features is None:
             return bool(Nystrom(self.kernel)._precomputed)
-        return hasattr(self.features, "fit") and bool(get_tags(self.features).input_tags.pairwise)
+        is_map = hasattr(self.features, "fit") and not isinstance(self.features, type)
+        return is_map and bool(get_tags(self.features).input_tags.pairwise)
 
     @property
     def is_directed(self) -> bool:

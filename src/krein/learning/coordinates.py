@@ -75,5 +75,9 @@ class CoordinateDescent:
             solver = Lasso(
                 alpha=1 / (2 * len(R)), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
             )
-            found = [solver.fit(R * scale, column).coef_ for column in target.T]
+            # Targets without variance have no scale, and scikit-learn would warn about them.
+            found = [
+                solver.fit(R * scale, column).coef_ if column.any() else np.zeros(p)
+                for column in target.T
+            ]
             yield np.stack(found, axis=1) * scale[:, None]
