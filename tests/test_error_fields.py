@@ -5,12 +5,13 @@ import pickle
 import numpy as np
 import pytest
 
-from krein import KreinClassifier
+from krein import KreinClassifier, KreinRidge, KreinRidgeClassifier
 from krein._validation import ArgumentError
 from krein.kernels import EditDistance, Gaussian, Kernel, Similarity, UnresolvedError
 from krein.kernels.errors import BadPairError
 from krein.proximity import DissimilarityToSimilarity
 from krein.proximity.errors import AsymmetryError, DiagonalError, NegativeError
+from krein.streaming.raw import FileError
 
 ERRORS = [
     ArgumentError("Gaussian", "sigma", "a finite number above 0", -1),
@@ -69,3 +70,19 @@ def test_a_kernel_of_dissimilarities_that_is_not_finite_is_named():
     X[33, 0] = 7
     with pytest.raises(BadPairError, match=r"Holed\(\) returned nan for a pair\."):
         KreinClassifier(Holed(), dissimilarity=True).fit(X, np.arange(60) % 2)
+
+
+def test_an_error_about_a_file_names_the_file_once(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n1,2\nnan,3\n", encoding="utf-8")
+    with pytest.raises(FileError) as caught:
+        KreinRidge().fit(path, "y")
+    assert str(caught.value).count(str(path)) == 1
+
+
+@pytest.mark.parametrize("learner", [KreinRidge, KreinRidgeClassifier])
+def test_a_score_needs_targets(learner):
+    X = np.random.default_rng(0).random((40, 2))
+    model = learner(n_components=5, random_state=0).fit(X, np.arange(40) % 2)
+    with pytest.raises(ValueError, match=r"score needs targets, but y is None"):
+        model.score(X)

@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from .containers import ROWS, Block, Container, InMemory, check_rows, is_path
-from .raw import check_exists, damage, reason
+from .raw import FileError, check_exists, damage, reason
 
 # The deflate method compresses data by at most this factor.
 MOST_SHRUNK = 1032
@@ -41,7 +41,7 @@ class NpyFile(Container):
         self.target = None if target is False else target
         self.weight = weight
         if self.target is not None and _same(self.target, weight):
-            raise ValueError(
+            raise FileError(
                 f"{path}: target and weight are the same array: pass two different arrays."
             )
         self.n_rows = self._arrays().n_rows
@@ -52,7 +52,7 @@ class NpyFile(Container):
         try:
             return InMemory(X, _map(self.target), _map(self.weight), self.rows)
         except ValueError as error:
-            raise ValueError(f"{self.path}: {error}") from None
+            raise FileError(f"{self.path}: {error}") from None
 
     def __iter__(self) -> Iterator[Block]:
         yield from self._arrays()
@@ -65,7 +65,7 @@ def _same(target: Any, weight: Any) -> bool:
 
 def _check_matrix(what: str, shape: tuple[int, ...]) -> None:
     if len(shape) != 2 or not shape[1]:
-        raise ValueError(f"{what} of shape {shape}, not a matrix with columns.")
+        raise FileError(f"{what} of shape {shape}, not a matrix with columns.")
 
 
 def _map(source: Any) -> Any:
@@ -94,7 +94,7 @@ def _check_size(
         return
     row = "" if fortran or stored > n_bytes else f" in row {stored * shape[0] // n_bytes}"
     what = f"is cut off{row}" if stored < n_bytes else "is longer than its header says"
-    raise ValueError(
+    raise FileError(
         f"{owner} {what}: its header says shape {shape}, {n_bytes} bytes, but it has {stored}."
     )
 
@@ -106,7 +106,7 @@ def _check_text(owner: str, array: NDArray, start: int = 0) -> None:
     codes = np.ascontiguousarray(array).view(f"{array.dtype.byteorder}u4".replace("=", ""))
     if codes.max() > 0x10FFFF:
         row = int(np.argmax(codes.reshape(len(array), -1).max(axis=1) > 0x10FFFF))
-        raise ValueError(f"{owner} is damaged in row {start + row}: its text is not Unicode.")
+        raise FileError(f"{owner} is damaged in row {start + row}: its text is not Unicode.")
 
 
 def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -124,17 +124,17 @@ def _header(owner: str, stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dt
     except (OSError, EOFError):
         raise
     except Exception as error:
-        raise ValueError(
+        raise FileError(
             f"{owner}: the header cannot be read: the file is cut off or not a .npy array "
             f"({reason(error)})."
         ) from error
     if not all(type(n) is int and 0 <= n < 2**62 for n in shape):
-        raise ValueError(f"{owner}: the header says shape {str(shape)[:60]}: the file is damaged.")
+        raise FileError(f"{owner}: the header says shape {str(shape)[:60]}: the file is damaged.")
     if dtype.hasobject or not shape:
         what = "objects" if dtype.hasobject else "a single value"
-        raise ValueError(f"{owner} holds {what}: save an array of numbers.")
+        raise FileError(f"{owner} holds {what}: save an array of numbers.")
     if dtype.kind not in "biufUS" or not dtype.itemsize:
-        raise ValueError(f"{owner} holds elements of type {dtype}: save an array of numbers.")
+        raise FileError(f"{owner} holds elements of type {dtype}: save an array of numbers.")
     return shape, bool(fortran), dtype
 
 
@@ -171,12 +171,12 @@ class NpzFile(Container):
         self.members = {part: name for part, name in wanted.items() if name is not None}
         for part, name in self.members.items():
             if not isinstance(name, str) or name not in members:
-                raise ValueError(
+                raise FileError(
                     f"{path} has no member {name!r} for {part}: it holds "
                     f"{', '.join(members) or 'no array'}; the members are named NAME.npy."
                 )
         if "y" in self.members and self.members["y"] == self.members.get("weight"):
-            raise ValueError(
+            raise FileError(
                 f"{path}: member {self.members['y']!r} cannot be both the target and the weight."
             )
         with ExitStack() as stack:
@@ -185,7 +185,7 @@ class NpzFile(Container):
         _check_matrix(f"{path}: member {data!r} for X is an array", shapes["X"])
         for part, shape in shapes.items():
             if shape[0] != self.n_rows:
-                raise ValueError(
+                raise FileError(
                     f"{path}: member {self.members[part]!r} for {part} has shape {shape}, but all "
                     f"members must have the {self.n_rows} rows of X."
                 )
@@ -216,12 +216,12 @@ class _Member:
             self.shape, fortran, self.dtype = _header(self.owner, self.stream)
             _check_size(self.owner, self.shape, self.dtype, size - self.stream.tell())
         if fortran:
-            raise ValueError(
+            raise FileError(
                 f"{self.owner} is in Fortran order and cannot be read row by row: save "
                 "numpy.ascontiguousarray(array) instead."
             )
         if size > MOST_SHRUNK * path.stat().st_size:
-            raise ValueError(
+            raise FileError(
                 f"{self.owner} has {size} bytes according to the list of members, but the file is "
                 "too small for them: it is damaged."
             )

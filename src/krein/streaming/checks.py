@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..rows import Sides, count
 from .containers import Block, Container
+from .raw import FileError
 
 # The types of the numbers in an array of objects.
 NUMBERS = (int, float, np.integer)
@@ -45,10 +46,12 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     """
     try:
         yield from _checked(container, n_columns)
+    except FileError:
+        raise
     except ValueError as error:
-        if container.path is None or str(error).startswith(str(container.path)):
+        if container.path is None:
             raise
-        raise ValueError(f"{container.path}: {error}") from error
+        raise FileError(f"{container.path}: {error}") from error
 
 
 def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .raw import FileError
+
 
 class Layout(NamedTuple):
     """The columns that a fit used, so that later files are read in the same way.
@@ -45,7 +47,7 @@ class Layout(NamedTuple):
             return [self._index(path, names, name) for name in self.names]
         besides = self.places(width)
         if besides is None:
-            raise ValueError(
+            raise FileError(
                 f"{path} has {width} columns, but the fit had {self.n_features} features: pass the "
                 "columns of the fit in the same order, with or without the target column."
             )
@@ -61,7 +63,7 @@ class Layout(NamedTuple):
 
     def _index(self, path: Path, names: list[str], name: str) -> int:
         if name not in names:
-            raise ValueError(
+            raise FileError(
                 f"{path} has no column {name!r}, which the fit used: its columns are "
                 f"{listed(names)}."
             )
@@ -80,7 +82,7 @@ def choose_columns(
         whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
         if whole and -len(names) <= column < len(names):
             return int(column) % len(names)
-        raise ValueError(
+        raise FileError(
             f"{path} has no column {column!r} for {role}: its columns are {listed(names)}."
         )
 
@@ -88,13 +90,13 @@ def choose_columns(
     y = None if target is False else index("target", last if target is None else target)
     w = None if weight is None else index("weight", weight)
     if y is not None and y == w:
-        raise ValueError(
+        raise FileError(
             f"{path}: column {names[y]!r} cannot be both the target and the weight: name two "
             "columns."
         )
     features = [j for j in ours if j not in (y, w)]
     if not features:
-        raise ValueError(f"{path} has no column left for X: y and the weights use all columns.")
+        raise FileError(f"{path} has no column left for X: y and the weights use all columns.")
     return features, y, w
 
 
@@ -102,7 +104,7 @@ def only(path: Path, names: list[str], name: str) -> int:
     """Return the index of a name; raise a ValueError if several columns have that name."""
     if names.count(name) > 1:
         places = ", ".join(str(j) for j, other in enumerate(names) if other == name)
-        raise ValueError(
+        raise FileError(
             f"{path} has several columns {name!r} ({places}, counted from 0): rename all but one."
         )
     return names.index(name)

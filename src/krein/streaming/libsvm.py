@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from .columns import Layout
 from .containers import ROWS, Block, Container, check_rows, regrouped
-from .raw import is_number, lines, piece_bytes, reason
+from .raw import FileError, is_number, lines, piece_bytes, reason
 
 # Smallest number of lines per call of scikit-learn's parser: a call is expensive.
 LINES = 256
@@ -47,7 +47,7 @@ class LibsvmFile(Container):
         self.n_features, self.zero_based = int(n_features), bool(zero_based)
         self.layout = Layout(self.n_features, zero_based=self.zero_based)
         if self.n_features < 1:
-            raise ValueError(f"{path} has no features: pass n_features ≥ 1 if all rows are empty.")
+            raise FileError(f"{path} has no features: pass n_features ≥ 1 if all rows are empty.")
 
     def rows_for(self, layout: Layout, *, target: bool = False) -> LibsvmFile:
         """Return the same file with the number of features and the first index of a fit."""
@@ -98,9 +98,9 @@ class LibsvmFile(Container):
     def _index(self, pair: str, line: int) -> int:
         index, colon, value = pair.partition(":")
         if not (colon and index.isdecimal() and is_number(value)):
-            raise ValueError(f"{self.path}: line {line}: {pair[:60]!r} is not index:value.")
+            raise FileError(f"{self.path}: line {line}: {pair[:60]!r} is not index:value.")
         if len(index) > 20 or int(index) > LARGEST_INDEX:
-            raise ValueError(
+            raise FileError(
                 f"{self.path}: line {line}: the index {index[:20]} is above {LARGEST_INDEX}."
             )
         return int(index)
@@ -111,7 +111,7 @@ class LibsvmFile(Container):
         for line, text in enumerate(some, number):
             odd = text.partition("#")[0].encode().translate(None, PLAIN).decode()
             if odd:
-                raise ValueError(
+                raise FileError(
                     f"{self.path}: line {line}: {odd[0]!r} is not a character of libsvm text."
                 )
 
@@ -121,20 +121,20 @@ class LibsvmFile(Container):
         for line, text in enumerate(some, number):
             label, *pairs = text.partition("#")[0].split() or ["0"]
             if not is_number(label):
-                raise ValueError(
+                raise FileError(
                     f"{self.path}: line {line}: the label {label[:60]!r} is not a number."
                 )
             before = -1
             for pair in itertools.dropwhile(lambda pair: pair.startswith("qid:"), pairs):
                 index = self._index(pair, line)
                 if not least <= index < stop or index <= before:
-                    raise ValueError(
+                    raise FileError(
                         f"{self.path}: line {line}: index {index} is not one of {least} to "
                         f"{stop - 1} in increasing order (n_features={self.n_features}, "
                         f"zero_based={self.zero_based})."
                     )
                 before = index
-        raise ValueError(
+        raise FileError(
             f"{self.path}: lines {number} to {number + len(some) - 1} cannot be read as libsvm "
             f"text ({reason(error)})."
         ) from error

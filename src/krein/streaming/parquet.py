@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .columns import Layout, only
 from .containers import ROWS, Block, check_rows
-from .raw import reason
+from .raw import FileError, reason
 from .tables import Table
 
 # Size of the buffer for reading column chunks. A whole chunk may contain millions of rows.
@@ -71,7 +71,7 @@ class ParquetFile(Table):
             only(self.path, self.names, self.names[j])  # pyarrow selects columns by name
             if not (_is_number(kind) or (j == self.target and _is_label(kind))):
                 role = {self.target: "the target", self.weight: "the weights"}.get(j, "features")
-                raise ValueError(
+                raise FileError(
                     f"{self.path}: column {self.names[j]!r} holds {kind}, but {role} must be "
                     "numbers: encode it first or leave it out."
                 )
@@ -91,7 +91,7 @@ class ParquetFile(Table):
         except FileNotFoundError:  # its message is already clear
             raise
         except Exception as error:  # a damaged footer raises errors of many types
-            raise ValueError(
+            raise FileError(
                 f"{self.path} is no complete Parquet file: its footer, at the end, cannot be read "
                 f"({reason(error)}). The file is cut off or has another format."
             ) from error
@@ -104,15 +104,15 @@ class ParquetFile(Table):
                 for batch in file.iter_batches(BATCH_ROWS, columns=names, use_threads=False):
                     yield self._block(batch, names, n_seen)
                     n_seen += batch.num_rows
+            except FileError:
+                raise
             except Exception as error:
-                if str(error).startswith(str(self.path)):  # an error of this module
-                    raise
-                raise ValueError(
+                raise FileError(
                     f"{self.path} breaks off or is damaged after row {n_seen} of {self.n_rows} "
                     f"({reason(error)})."
                 ) from error
         if n_seen != self.n_rows:
-            raise ValueError(
+            raise FileError(
                 f"{self.path} is damaged: its footer says {self.n_rows} rows, but the file has "
                 f"{n_seen}."
             )
@@ -133,7 +133,7 @@ class ParquetFile(Table):
             return
         for row, label in enumerate(column.to_pylist(), n_seen):
             if label is None or not str(label).strip():
-                raise ValueError(
+                raise FileError(
                     f"{self.path}: row {row}, column {name!r}: the target is empty: drop the row "
                     "or fill in its target."
                 )
@@ -157,7 +157,7 @@ def _index_columns(path: Path, schema: Any) -> list[str]:
         index = json.loads(written)["index_columns"] if written else []
         return [name for name in index if isinstance(name, str) and name in schema.names]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ValueError(
+        raise FileError(
             f"{path}: the pandas metadata in the footer cannot be read ({reason(error)}), so the "
             "index column is unknown: write the file again."
         ) from error

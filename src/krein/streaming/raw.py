@@ -22,6 +22,10 @@ LEAST_BYTES, MOST_BYTES = 2**14, 2**20
 LONGEST = 2**26
 
 
+class FileError(ValueError):
+    """An error about a file; its sentence names the file, and the place in the file if known."""
+
+
 def check_exists(path: Path) -> None:
     """Raise an error if there is no file at `path`, with a similar file name if there is one."""
     try:
@@ -32,7 +36,7 @@ def check_exists(path: Path) -> None:
             f"({getattr(error, 'strerror', None) or error}): to learn from strings, pass a list."
         ) from error
     if is_folder:
-        raise ValueError(f"{path} is a folder: pass the path of one file.")
+        raise FileError(f"{path} is a folder: pass the path of one file.")
     if not is_file:
         names = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, names, n=1)
@@ -48,9 +52,9 @@ def damage(path: Path, place: list[str], kinds: Any = DAMAGE) -> Iterator[None]:
     except (FileNotFoundError, PermissionError):  # their messages are already clear
         raise
     except kinds as error:
-        if str(error).startswith(str(path)):  # an error of this package
+        if isinstance(error, FileError):
             raise
-        raise ValueError(f"{path} is cut off or damaged {place[-1]} ({reason(error)}).") from error
+        raise FileError(f"{path} is cut off or damaged {place[-1]} ({reason(error)}).") from error
 
 
 def reason(error: BaseException) -> str:
@@ -95,7 +99,7 @@ def decoded(path: Path, text: bytes, line: int) -> str:
     """Return UTF-8 bytes as text; errors count lines from `line`, the number of the first line."""
     zero = text.find(b"\0")
     if zero >= 0:
-        raise ValueError(
+        raise FileError(
             f"{path}: line {line + n_lines(text[:zero])} has a zero byte: the file is damaged or "
             "not UTF-8 text."
         )
@@ -104,7 +108,7 @@ def decoded(path: Path, text: bytes, line: int) -> str:
     except UnicodeDecodeError as error:
         before = line + n_lines(text[: error.start]) - 1
         said = f"{error.reason}: byte 0x{text[error.start]:02x}"
-        raise ValueError(f"{path} is not UTF-8 text after line {before} ({said}).") from error
+        raise FileError(f"{path} is not UTF-8 text after line {before} ({said}).") from error
 
 
 def lines(path: Path, n_bytes: int) -> Iterator[tuple[int, list[str]]]:

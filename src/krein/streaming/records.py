@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .raw import LONGEST, decoded, in_lines, n_lines, pieces, too_long
+from .raw import LONGEST, FileError, decoded, in_lines, n_lines, pieces, too_long
 
 BOM = b"\xef\xbb\xbf"
 # Largest number of characters of a cell that Python's csv module accepts.
@@ -175,7 +175,7 @@ def rows(path: Path, delimiter: str, found: Records) -> Iterator[tuple[int, list
                 yield line, row
             line = found.line + reader.line_num
     except csv.Error as error:
-        raise ValueError(f"{path}: line {line}: {_explained(error)}.") from error
+        raise FileError(f"{path}: line {line}: {_explained(error)}.") from error
 
 
 def _explained(error: csv.Error) -> str:

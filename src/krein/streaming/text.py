@@ -15,7 +15,7 @@ from . import arrow_csv
 from .columns import Layout, choose_columns
 from .containers import ROWS, Block, check_rows
 from .header import LOOK, has_header
-from .raw import as_number, in_lines, is_number, piece_bytes
+from .raw import FileError, as_number, in_lines, is_number, piece_bytes
 from .records import BOM, Records, records, rows
 from .tables import Table
 
@@ -60,7 +60,7 @@ class TextFile(Table):
         self.path, self.delimiter, self.rows = path, delimiter, check_rows(rows)
         head = list(itertools.islice(self._rows(piece_bytes(0)), 2))
         if not head:
-            raise ValueError(f"{path} is empty: it has no line with columns.")
+            raise FileError(f"{path} is empty: it has no line with columns.")
         first = head[0][1]
         self.has_names = self._has_header(header, first, target, weight, layout)
         self.names = [cell.strip() if self.has_names else str(j) for j, cell in enumerate(first)]
@@ -90,7 +90,7 @@ class TextFile(Table):
         named = [role for role in (target, weight) if isinstance(role, str)]
         if header != "auto":
             if not header and named:
-                raise ValueError(
+                raise FileError(
                     f"{self.path}: {named[0]!r} names a column, but header=False says that the "
                     "columns have no names: pass the column's index, from 0."
                 )
@@ -181,7 +181,7 @@ class TextFile(Table):
         values, labels, numbers = [], [], self._numbers
         for line, row in rows(self.path, self.delimiter, found):
             if len(row) != len(self.names):
-                raise ValueError(
+                raise FileError(
                     f"{self.path}: line {line} has {len(row)} columns instead of "
                     f"{len(self.names)}: the file is cut off or damaged there."
                 )
