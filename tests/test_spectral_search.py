@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_limits
 
 from krein.published import alternating_projection
+from krein.spectral import peaks, potential
 from krein.spectral.peaks import SEARCHES
 from krein.spectral.potential import Potential, Problem, derivatives, distinct
 from krein.spectral.projection import project
@@ -133,22 +134,22 @@ def test_searches_find_the_wave_of_each_game(name, waves, rng):
     found = SEARCHES[name]().peaks(problem, 3, 24, rng)
     assert len(found) == 2
     fine = np.stack(np.meshgrid(*[np.linspace(-9, 9, 181)] * 2), -1).reshape(-1, 2)
-    for k, peaks in enumerate(found):
+    for k, tops in enumerate(found):
         top = np.abs(np.exp(1j * fine @ X.T) @ B[:, k]).max() ** 2
-        assert peaks.values[0] >= share * top
-        assert np.all(np.linalg.norm(peaks.frequencies, axis=1) <= 12 * (1 + 1e-6))
-        assert np.all(np.diff(peaks.values) <= 0)
+        assert tops.values[0] >= share * top
+        assert np.all(np.linalg.norm(tops.frequencies, axis=1) <= 12 * (1 + 1e-6))
+        assert np.all(np.diff(tops.values) <= 0)
         if share > 0.9:
-            nearest = min(np.linalg.norm(peaks.frequencies[0] - s * WAVES[k]) for s in (1, -1))
+            nearest = min(np.linalg.norm(tops.frequencies[0] - s * WAVES[k]) for s in (1, -1))
             assert nearest < 0.5
 
 
 def test_the_band_limits_the_frequencies(waves, rng):
     X, B = waves
     for search in SEARCHES.values():
-        for peaks in search().peaks(Problem(Potential(X), B, band=3.0), 5, 16, rng):
-            assert len(peaks)  # the highest point of the ball is on its boundary
-            assert np.all(np.linalg.norm(peaks.frequencies, axis=1) <= 3 * (1 + 1e-6))
+        for tops in search().peaks(Problem(Potential(X), B, band=3.0), 5, 16, rng):
+            assert len(tops)  # the highest point of the ball is on its boundary
+            assert np.all(np.linalg.norm(tops.frequencies, axis=1) <= 3 * (1 + 1e-6))
 
 
 def test_a_grid_serves_one_column_and_refuses_three(rng):
@@ -169,3 +170,17 @@ def test_opposite_and_close_frequencies_are_one_peak():
     assert_allclose(peaks.frequencies, [[-1.01, 0], [0, 1]])
     assert_allclose(peaks.values, [4, 1])
     assert len(distinct(W, np.array([3.0, 4, 1, 2]), 1, apart=0.1)) == 1
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_blocks_of_rows_and_of_frequencies_change_no_potential(d, rng, monkeypatch):
+    X, b = rng.standard_normal((90, d)), rng.standard_normal(90)
+    axes = [np.linspace(-3, 3, 7)] * d
+    grid, W = peaks.grid_values(X, b, axes), rng.standard_normal((12, d))
+    problem = Potential(X), b[:, None], W, np.zeros(12, int)
+    values, slopes = problem[0](*problem[1:])
+    monkeypatch.setattr(peaks, "BLOCK_BYTES", 16 * 14 * 11)  # blocks of 11 or 22 rows
+    monkeypatch.setattr(potential, "WAVE_BYTES", 8 * 90 * 5)  # 5 frequencies at a time
+    assert_allclose(peaks.grid_values(X, b, axes), grid, rtol=1e-10)
+    assert_allclose(problem[0](*problem[1:])[0], values, rtol=1e-4)
+    assert_allclose(problem[0](*problem[1:])[1], slopes, rtol=1e-3, atol=1e-3 * abs(slopes).max())

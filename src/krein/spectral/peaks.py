@@ -9,11 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blocks import row_blocks
 from .._validation import ArgumentError
 from .potential import SAME, Peaks, Problem, derivatives, distinct
 
 # A grid has at most this many points along an axis, and this many in all.
 GRID_SIDE, GRID_POINTS = 20_000, 4_000_000
+# Memory of the waves of a block of rows along the axes of a grid, in bytes.
+BLOCK_BYTES = 2**26
 
 
 class Search(ABC):
@@ -183,11 +186,9 @@ class Grid(Search):
     ) -> list[Peaks]:
         X = problem.potential.X.astype(float)
         axes = self._axes(X, problem.band)
-        waves = [np.exp(1j * np.outer(x, axis)) for x, axis in zip(X.T, axes, strict=True)]
         found = []
         for b in problem.B.T:
-            points = _tops(b, axes, waves, problem.band)
-            points = points[: 2 * n_peaks]
+            points = _tops(grid_values(X, b, axes), axes, problem.band)[: 2 * n_peaks]
             for _ in range(self.n_steps):
                 points, values = _newton(X, b, points, problem.inside)
             found.append(distinct(points, values, n_peaks, SAME * problem.band))
@@ -210,16 +211,34 @@ class Grid(Search):
         return [sides[0][counts[0] :], *sides[1:]]
 
 
-def _tops(
-    b: NDArray, axes: list[NDArray], waves: list[NDArray], band: float
-) -> NDArray[np.floating]:
+def grid_values(X: NDArray, b: NDArray, axes: list[NDArray]) -> NDArray[np.floating]:
+    """Return the potential of one game on a grid, in blocks of rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The rows, d ≤ 2.
+    b : ndarray of shape (n,)
+        The signed duals.
+    axes : list of d ndarrays
+        The coordinates of the grid.
+
+    Returns
+    -------
+    ndarray of shape (len(axes[0]), len(axes[1])), or (len(axes[0]), 1) if d = 1
+    """
+    sums = np.zeros((len(axes[0]), len(axes[1]) if len(axes) > 1 else 1), dtype=complex)
+    for rows in row_blocks(len(X), 16 * sum(map(len, axes)), BLOCK_BYTES):
+        waves = [np.exp(1j * np.outer(x, axis)) for x, axis in zip(X[rows].T, axes, strict=True)]
+        right = waves[1] if len(waves) > 1 else np.ones((len(waves[0]), 1))
+        sums += (b[rows, None] * waves[0]).T @ right
+    return np.abs(sums) ** 2
+
+
+def _tops(values: NDArray, axes: list[NDArray], band: float) -> NDArray[np.floating]:
     """Return the local maxima of the potential on a grid, highest first."""
     from scipy.ndimage import maximum_filter
 
-    left = b[:, None] * waves[0]
-    # An axis of length one stands for the second axis of rows with one column.
-    right = waves[1] if len(waves) > 1 else np.ones((len(b), 1))
-    values = np.abs(left.T @ right) ** 2
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(values.size, len(axes))
     # The highest point may lie on the boundary of the ball, lower than its neighbours outside.
     values[np.linalg.norm(points, axis=1).reshape(values.shape) > band * (1 + 1e-9)] = -1

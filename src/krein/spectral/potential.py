@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blocks import row_blocks
 from .._threads import over_blocks
 
 # The waves of a row block, for all starts, stay in the second-level cache.
 BLOCK_VALUES = 2**15
+# Memory of the cosines and sines of all rows, which the gradient needs again, in bytes.
+WAVE_BYTES = 2**28
 # Peaks closer than this share of the band are one peak.
 SAME = 1 / 20
 
@@ -67,6 +70,15 @@ class Potential:
         values : ndarray of shape (m,)
         gradients : ndarray of shape (m, d)
         """
+        parts = row_blocks(len(frequencies), 2 * self.X.itemsize * len(self.X), WAVE_BYTES)
+        found = [self._together(B, frequencies[part], games[part]) for part in parts]
+        values, gradients = (np.concatenate(side) for side in zip(*found, strict=True))
+        return values, gradients
+
+    def _together(
+        self, B: NDArray, frequencies: NDArray, games: NDArray
+    ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+        """Return the same for frequencies whose waves on all rows fit into memory."""
         dtype = self.X.dtype
         W = np.ascontiguousarray(frequencies.T, dtype=dtype)
         B = np.asarray(B, dtype=dtype)
