@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import ctypes
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 STATUS = Path("/proc/self/status")
+C = TypeVar("C")
+# How the columns of a .csv file become fields of a dataclass; the others are text.
+CASTS: dict[str, Callable] = {"int": int, "float": float}
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,30 @@ def load(name: str, key: str = "X") -> NDArray | None:
         print(f"{name} is not found (set KREIN_DATA): left out.", file=sys.stderr)
         return None
     return np.load(path)[key].astype(float)
+
+
+def read_cells(kind: type[C], file: Path | None) -> list[C]:
+    """Return the measurements of a .csv file, each of them a dataclass of this kind."""
+    if file is None or not file.exists():
+        return []
+    types = {column.name: CASTS.get(str(column.type), str) for column in fields(kind)}
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [
+            kind(**{name: types[name](value) for name, value in line.items()})
+            for line in csv.DictReader(lines)
+        ]
+
+
+def append_cells(cells: Sequence[Any], file: Path | None) -> None:
+    """Append measurements to a .csv file, from which a later run continues."""
+    if file is None or not cells:
+        return
+    new = not file.exists()
+    with file.open("a", newline="", encoding="utf-8") as out:
+        writer = csv.DictWriter(out, [column.name for column in fields(cells[0])])
+        if new:
+            writer.writeheader()
+        writer.writerows(asdict(cell) for cell in cells)
 
 
 def seconds(work: Callable[[], Any]) -> float:

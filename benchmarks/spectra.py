@@ -6,17 +6,16 @@ cells are lines of a CSV file, and a later run continues from the file.
 
 from __future__ import annotations
 
-import csv
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from binary import MADE, SETS
-from measuring import Row, arguments, chosen_parts, report
+from measuring import Row, append_cells, arguments, chosen_parts, read_cells, report
 from numpy.typing import NDArray
 from sklearn.preprocessing import FunctionTransformer
 
@@ -109,40 +108,18 @@ def cells_of(job: Job, measure: Measure, known: Known) -> list[Cell]:
     return cells
 
 
-def read(file: Path | None) -> list[Cell]:
-    if file is None or not file.exists():
-        return []
-    kinds = {"width": int, "seed": int, "value": float, "seconds": float}
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            Cell(**{name: kinds.get(name, str)(value) for name, value in line.items()})
-            for line in csv.DictReader(lines)
-        ]
-
-
-def append(cells: Sequence[Cell], file: Path | None) -> None:
-    if file is None or not cells:
-        return
-    new = not file.exists()
-    with file.open("a", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, [column.name for column in fields(Cell)])
-        if new:
-            writer.writeheader()
-        writer.writerows(asdict(cell) for cell in cells)
-
-
 def run_jobs(jobs: Sequence[Job], measure: Measure, file: Path | None, n_jobs: int) -> list[Cell]:
     """Return the cells of all jobs; cells in the file are not computed again."""
     from joblib import Parallel, delayed
 
     wanted = {job.key for job in jobs}
-    cells = [cell for cell in read(file) if cell.key in wanted]
+    cells = [cell for cell in read_cells(Cell, file) if cell.key in wanted]
     known: dict[tuple, Known] = {}
     for cell in cells:
         known.setdefault(cell.key, {})[cell.seed, cell.quantity] = cell.value
     work = [delayed(cells_of)(job, measure, known.get(job.key, {})) for job in jobs]
     for some in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
-        append(some, file)
+        append_cells(some, file)
         cells += some
     return cells
 

@@ -15,19 +15,18 @@ later run continues from the file.
 
 from __future__ import annotations
 
-import csv
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import proximities
-from measuring import Row, arguments, chosen_parts, report
+from measuring import Row, append_cells, arguments, chosen_parts, read_cells, report
 from numpy.typing import NDArray
 from proximities import Proximities, Split
 from sklearn.model_selection import StratifiedKFold
@@ -230,33 +229,11 @@ def cells_of(
     return cells
 
 
-def read(file: Path | None) -> list[Cell]:
-    if file is None or not file.exists():
-        return []
-    kinds = {"repeat": int, "fold": int, "wrong": int, "tested": int, "seconds": float}
-    with file.open(encoding="utf-8", newline="") as lines:
-        return [
-            Cell(**{name: kinds.get(name, str)(value) for name, value in line.items()})
-            for line in csv.DictReader(lines)
-        ]
-
-
-def append(cells: Sequence[Cell], file: Path | None) -> None:
-    if file is None:
-        return
-    new = not file.exists()
-    with file.open("a", newline="", encoding="utf-8") as out:
-        writer = csv.DictWriter(out, [column.name for column in fields(Cell)])
-        if new:
-            writer.writeheader()
-        writer.writerows(asdict(cell) for cell in cells)
-
-
 def measure(data: Proximities, sizes: Sizes, jobs: int, file: Path | None) -> list[Cell]:
     """Return all cells of a set; cells in the file are not computed again."""
     from joblib import Parallel, delayed
 
-    cells = [cell for cell in read(file) if cell.set == data.name]
+    cells = [cell for cell in read_cells(Cell, file) if cell.set == data.name]
     known = {cell.key for cell in cells}
     first = FIRST_KEYS.get(data.name, FIRST_KEY)
     work = [
@@ -267,7 +244,7 @@ def measure(data: Proximities, sizes: Sizes, jobs: int, file: Path | None) -> li
     if data.others is not None:
         work.append(delayed(cells_of)(data, -1, 0, data.others, sizes, known))
     for some in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
-        append(some, file)
+        append_cells(some, file)
         cells += some
     return cells
 
