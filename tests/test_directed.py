@@ -78,7 +78,7 @@ def test_columns_of_landmarks_are_enough():
     some = PAIR[0][:, places], PAIR[1][:, places]
     assert_rounded(model.predict(some), model.predict(PAIR))
     with pytest.raises(AttributeError, match="no landmark_indices_"):
-        TwoSidedRidge(KERNEL, 10, random_state=0).fit(X, Y).landmark_indices_  # noqa: B018
+        TwoSidedRidge(KERNEL, 10, random_state=0).fit(X, Y).landmark_indices_  # noqa: B018  # the attribute raises
 
 
 @pytest.mark.parametrize("combine", ["mean", "stack"])

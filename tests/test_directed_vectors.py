@@ -33,7 +33,7 @@ ROWS, FRESH = (np.round(1024 * A) / 1024 for A in (ROWS, np.random.default_rng(4
 @pytest.mark.parametrize("perplexity", [1.5, 5, 30])
 def test_probabilities_are_those_of_their_twin(perplexity):
     kernel = ConditionalProbability(perplexity, rows=ROWS)
-    twin = lambda x, y: neighbour_law(x, ROWS, perplexity)(y)  # noqa: E731
+    twin = lambda x, y: neighbour_law(x, ROWS, perplexity)(y)  # noqa: E731  # a twin in one line
     check_kernel(kernel, twin, FRESH[:7], FRESH[7:])
     check_kernel(kernel, twin, ROWS[:7], FRESH)
     check_kernel(kernel, twin, FRESH[:7], ROWS[20:30])
@@ -118,14 +118,14 @@ QUERY, KEY = np.random.default_rng(5).standard_normal((2, 4, 3)) / 2
 
 
 def test_attention_is_its_formula():
-    twin = lambda x, y: np.exp((QUERY @ x) @ (KEY @ y) / 2)  # noqa: E731
+    twin = lambda x, y: np.exp((QUERY @ x) @ (KEY @ y) / 2)  # noqa: E731  # a twin in one line
     check_kernel(Attention(QUERY, KEY), twin, FRESH[:7], FRESH[7:])
     check_kernel(Attention(QUERY.tolist(), KEY.tolist()), twin, FRESH[:7], FRESH[7:])
 
 
 def test_attention_of_one_matrix_is_symmetric_and_positive_definite():
     kernel = Attention(KEY, KEY.copy())
-    twin = lambda x, y: np.exp((KEY @ x) @ (KEY @ y) / 2)  # noqa: E731
+    twin = lambda x, y: np.exp((KEY @ x) @ (KEY @ y) / 2)  # noqa: E731  # a twin in one line
     check_kernel(kernel, twin, FRESH[:7], FRESH[7:])
     assert np.linalg.eigvalsh(kernel(FRESH)).min() > -1e-12
 

@@ -33,7 +33,7 @@ from krein.kernels import (
     UnresolvedError,
 )
 from krein.kernels.similarity import SAMPLED
-from krein.kernels.values import BadPairError, uninformative
+from krein.kernels.values import BadPairError
 
 
 def gap(X, Y):
@@ -302,84 +302,6 @@ def test_the_default_learns_where_a_rate_of_one_does_not():
         return model.fit(words[:200], y[:200]).score(words[200:], y[200:])
 
     assert accuracy() > 0.9
-
-
-# --- matrices that say nothing --------------------------------------------------------------------
-
-
-def test_what_is_nearly_the_identity_or_constant():
-    rng = np.random.default_rng(0)
-    noise = rng.random((20, 20)) * 5e-4
-    assert uninformative(np.eye(20) + noise).startswith("nearly the identity")
-    assert uninformative(3.0 * np.eye(20)).startswith("nearly the identity")
-    assert uninformative(1.0 + noise).startswith("nearly constant")
-    assert uninformative(-7.0 - noise).startswith("nearly constant")
-    few = np.eye(20)
-    few[:6, :6] = 1.0  # a third of the rows have company
-    clusters = np.kron(np.eye(10), np.ones((2, 2)))
-    spline = -np.abs(np.subtract.outer(np.arange(20.0), np.arange(20.0)))
-    for K in (
-        few,
-        clusters,
-        spline,
-        np.eye(20) + 0.25,
-        rng.normal(size=(20, 20)),
-        np.zeros((20, 20)),
-    ):
-        assert uninformative(K) is None
-    assert uninformative(np.eye(3)) is None
-
-
-def test_legitimate_kernels_are_not_suspected(rng):
-    from scipy import sparse
-
-    from krein.kernels import DeltaGaussian, Epanechnikov, Polynomial, Tanimoto
-
-    X = rng.normal(size=(100, 4))
-    fingerprints = sparse.random(100, 500, 0.05, random_state=0, format="csr")
-    fingerprints.data[:] = 1
-    for kernel, rows in (
-        (Polynomial(1, 1.0, 0.0), X),
-        (Polynomial(1, 1.0, 0.0), fingerprints),
-        (Tanimoto(), fingerprints),
-        (Epanechnikov(1.0), X),
-        (DeltaGaussian(), X),
-        (Gaussian(0.3), X),
-        (Gaussian(20.0), X),
-    ):
-        assert uninformative(kernel(rows)) is None
-
-
-TOO_NARROW = [
-    CorrectedSVC(Similarity(gap, gamma=1e3)),
-    KreinPCA(kernel=Similarity(gap, gamma=1e3)),
-    SimilarityFeatures(Similarity(gap, gamma=1e3), 20, scale=True),
-    krein.RandomFourier(Gaussian(1e-4), 16),
-]
-
-
-@pytest.mark.parametrize("estimator", TOO_NARROW, ids=lambda e: type(e).__name__)
-@pytest.mark.parametrize(("factor", "name"), [(1.0, "identity"), (1e-9, "constant")])
-def test_a_fit_warns_where_nothing_can_be_learned(estimator, factor, name, X, y):
-    with pytest.warns(UserWarning, match=rf"nearly.*{name}.*gamma='median'"):
-        clone(estimator).fit(factor * X, y)
-
-
-def test_equal_rows_are_not_the_fault_of_the_kernel(y):
-    krein.RandomFourier(Gaussian(), 16).fit(np.ones((60, 2)))
-    CorrectedSVC(Gaussian(), correction="none").fit(np.ones((60, 2)), y)
-
-
-def test_diagnose_says_first_that_nothing_can_be_learned(X):
-    diagnosis = krein.diagnose(Similarity(gap, gamma=1e3), X, n_components=8)
-    assert diagnosis.advice.startswith("The kernel matrix is nearly the identity")
-    lines = str(diagnosis).splitlines()
-    places = [
-        next(i for i, line in enumerate(lines) if line.startswith(word))
-        for word in ("warning", "positive")
-    ]
-    assert places == sorted(places)
-    assert krein.diagnose(Similarity(gap), X, n_components=8).worthless is None
 
 
 def test_a_kernel_of_a_users_class_resolves_its_kernels(X):

@@ -123,7 +123,7 @@ def test_the_transpose_of_a_sum_without_a_closed_form_has_a_measure():
 
 def test_a_transpose_evaluates_its_kernel_once():
     calls = []
-    f = lambda x, y: calls.append((x, y)) or float(x - 2 * y)  # noqa: E731
+    f = lambda x, y: calls.append((x, y)) or float(x - 2 * y)  # noqa: E731  # a function in one line
     X, Y = np.arange(4.0), np.arange(3.0)
     values = Pairwise(f, symmetric=False).T(X, Y)
     assert len(calls) == 12

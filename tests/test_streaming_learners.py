@@ -8,74 +8,33 @@ from rounding import assert_rounded, clear_rows
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
+from streaming_cases import (
+    LABELS,
+    LEARNERS,
+    MAPS,
+    TUNED,
+    VALUES,
+    WEIGHTS,
+    D,
+    N,
+    T,
+    X,
+    _assert_same_model,
+    _blocks,
+    _data_set,
+    _make,
+    _output,
+    _target,
+)
 
 from krein import (
     KreinClassifier,
-    KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
-    Nystrom,
-    RandomFourier,
     VarianceConstrainedClassifier,
-    VarianceConstrainedRegressor,
 )
-from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
+from krein.kernels import EditDistance, Gaussian, Similarity
 from krein.streaming import InMemory, Moments, Reservoir
-
-N, D = 300, 4
-
-
-def _data_set(n):
-    """Multiples of 1/64, which every text format writes exactly; some zeros, some equal rows."""
-    rng = np.random.default_rng(7)
-    X = np.round(64 * rng.normal(size=(n, D))) / 64
-    X[rng.random((n, D)) < 0.2] = 0.0
-    X[-20:] = X[:20]
-    signal = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2])
-    values = np.round(64 * (signal + 0.3 * rng.normal(size=n))) / 64 + 5.0
-    labels = np.digitize(signal + 0.3 * rng.normal(size=n), [-0.6, 0.6]).astype(float)
-    return X, values, labels
-
-
-X, VALUES, LABELS = _data_set(N)
-WEIGHTS = np.random.default_rng(8).integers(0, 4, N) / 2.0
-T = np.round(64 * np.random.default_rng(9).normal(size=(50, D))) / 64
-
-MAPS = {
-    "nystrom": {"kernel": DeltaGaussian(1.0, 5.0), "n_components": 20, "random_state": 0},
-    "fourier": {"features": RandomFourier(DeltaGaussian(1.0, 5.0), 32, random_state=0)},
-    "pipeline": {
-        "features": make_pipeline(StandardScaler(), Nystrom(Gaussian(1.5), 20, random_state=0)),
-        "random_state": 0,
-    },
-}
-FIXED = {"alpha": 1e-3, "alpha_neg": 1e-2}
-LEARNERS = {
-    "ridge": (KreinRidge, FIXED),
-    "ridge_classifier": (KreinRidgeClassifier, FIXED),
-    "variance": (VarianceConstrainedRegressor, {**FIXED, "spread": 0.8}),
-    "svc": (KreinSVC, {**FIXED, "tol": 1e-12}),
-}
-GRID = {"alphas": [1e-4, 1e-2], "alphas_neg": [1e-4, 1e-1]}
-TUNED = {
-    "ridge": (KreinRidge, GRID),
-    "ridge_classifier": (KreinRidgeClassifier, GRID),
-    "variance": (VarianceConstrainedRegressor, GRID),
-    "svc": (KreinSVC, {**GRID, "tol": 1e-12}),
-}
-
-
-def _target(learner):
-    return VALUES if learner in ("ridge", "variance") else LABELS
-
-
-def _make(learner, features="nystrom", table=LEARNERS):
-    made, settings = table[learner]
-    return clone(made(**settings, **MAPS[features]))
 
 
 class Restarting:
@@ -86,11 +45,6 @@ class Restarting:
 
     def __iter__(self):
         return (block for block in self.blocks)
-
-
-def _blocks(n_blocks, *parts):
-    pieces = (np.array_split(part, n_blocks) for part in parts)
-    return list(zip(*pieces, strict=True))
 
 
 def _csv(path, y, weight=None):
@@ -143,19 +97,6 @@ CONTAINERS = {
 }
 SPARSE = ("csr", "csr blocks", "libsvm")  # which StandardScaler does not centre
 CASES = [(f, c) for f in MAPS for c in CONTAINERS if f != "pipeline" or c not in SPARSE]
-
-
-def _assert_same_model(model, other, rtol=1e-10):
-    for name in ("coef_", "intercept_"):
-        mine, theirs = np.asarray(getattr(model, name)), np.asarray(getattr(other, name))
-        assert mine.shape == theirs.shape
-        assert np.linalg.norm(mine - theirs) <= rtol * np.linalg.norm(theirs), name
-    if hasattr(other, "classes_"):
-        np.testing.assert_array_equal(model.classes_, other.classes_)
-
-
-def _output(model, rows=T):
-    return getattr(model, "decision_function", model.predict)(rows)
 
 
 @pytest.fixture(scope="module")
@@ -265,110 +206,6 @@ def test_a_seeded_map_makes_the_fit_repeatable():
     model = _make("ridge", "pipeline").set_params(random_state=None)
     first, second = clone(model).fit(X, VALUES), clone(model).fit(X, VALUES)
     np.testing.assert_array_equal(_output(first), _output(second))
-
-
-# --- partial_fit ---------------------------------------------------------------------------------
-
-ROWLESS = {  # maps that any rows leave as they are
-    "fourier": RandomFourier(Gaussian(1.5), 32, random_state=0),
-    "nystrom": Nystrom(DeltaGaussian(1.0, 5.0), 12, landmarks=X[:12], core="inverse"),
-}
-PARTIAL = {
-    "ridge": KreinRidge(**FIXED),
-    "ridge_classifier": KreinRidgeClassifier(**FIXED),
-    "no_intercept": KreinRidge(alpha=1e-3, fit_intercept=False),
-}
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("features", ROWLESS)
-@pytest.mark.parametrize("learner", PARTIAL)
-def test_several_calls_of_partial_fit_are_one_fit(learner, features, weighted):
-    y = LABELS if learner == "ridge_classifier" else VALUES
-    model = clone(PARTIAL[learner]).set_params(features=ROWLESS[features])
-    weight = WEIGHTS if weighted else np.ones(N)
-    expected = clone(model).fit(X, y, sample_weight=weight)
-    for A, b, w in _blocks(5, X, y, weight):
-        assert model.partial_fit(A, b, sample_weight=w if weighted else None) is model
-    _assert_same_model(model, expected)
-    np.testing.assert_allclose(_output(model), _output(expected), rtol=1e-9, atol=1e-9)
-
-
-def test_partial_fit_takes_streams():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"])
-    expected = clone(model).fit(X, VALUES)
-    model.partial_fit(_blocks(4, X[:100], VALUES[:100])).partial_fit(X[100:], VALUES[100:])
-    _assert_same_model(model, expected)
-
-
-def test_partial_fit_after_fit_learns_from_more_rows():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"], keep_statistics=True)
-    model.fit(X[:100], VALUES[:100]).partial_fit(X[100:], VALUES[100:])
-    whole = clone(model).fit(X, VALUES)
-    _assert_same_model(model, whole)
-
-
-def test_partial_fit_after_fit_without_statistics_starts_anew_and_says_so():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).fit(X[:100], VALUES[:100])
-    with pytest.warns(UserWarning, match=r"KreinRidge\.partial_fit starts anew .* keep_statistics"):
-        model.partial_fit(X[100:], VALUES[100:])
-    _assert_same_model(model, clone(model).fit(X[100:], VALUES[100:]))
-
-
-def test_fit_forgets_what_partial_fit_saw():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"])
-    expected = clone(model).fit(X[100:], VALUES[100:])
-    model.partial_fit(X[:100], VALUES[:100]).fit(X[100:], VALUES[100:])
-    _assert_same_model(model, expected)
-
-
-def test_classes_may_come_later_if_they_are_announced():
-    model = KreinRidgeClassifier(**FIXED, features=ROWLESS["fourier"])
-    expected = clone(model).fit(X, LABELS)
-    order = np.argsort(LABELS, kind="stable")
-    first, rest = order[: N // 3], order[N // 3 :]
-    assert len(np.unique(LABELS[first])) < 3
-    model.partial_fit(X[first], LABELS[first], classes=[2.0, 0.0, 1.0])
-    model.partial_fit(X[rest], LABELS[rest])
-    _assert_same_model(model, expected)
-
-
-def test_a_label_unseen_in_partial_fit_is_named_and_leaves_the_model_as_it_was():
-    model = KreinRidgeClassifier(**FIXED, features=ROWLESS["fourier"])
-    seen = LABELS < 2
-    model.partial_fit(X[seen], LABELS[seen])
-    before = model.coef_.copy(), model.predict(T)
-    with pytest.raises(ValueError, match=r"(?s)2(\.0)?.*classes"):
-        model.partial_fit(X, LABELS)
-    np.testing.assert_array_equal(model.coef_, before[0])
-    np.testing.assert_array_equal(model.predict(T), before[1])
-    again = clone(model).partial_fit(X[seen], LABELS[seen]).partial_fit(X[seen], LABELS[seen])
-    model.partial_fit(X[seen], LABELS[seen])
-    _assert_same_model(model, again)
-
-
-def test_a_bad_block_in_partial_fit_is_not_counted_in_part():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).partial_fit(X[:100], VALUES[:100])
-    expected = clone(model).partial_fit(X[:100], VALUES[:100]).partial_fit(X[200:], VALUES[200:])
-    bad = [(X[100:150], VALUES[100:150]), (np.full((3, D), np.nan), np.ones(3))]
-    with pytest.raises(ValueError, match="nan"):
-        model.partial_fit(bad)
-    model.partial_fit(X[200:], VALUES[200:])
-    _assert_same_model(model, expected)
-
-
-def test_a_bad_first_call_leaves_nothing_fitted():
-    model = KreinRidge(**FIXED, features=ROWLESS["fourier"])
-    with pytest.raises(ValueError, match="nan"):
-        model.partial_fit(np.full((5, D), np.nan), np.ones(5))
-    with pytest.raises(NotFittedError):
-        check_is_fitted(model)
-
-
-@pytest.mark.parametrize("alpha", [1e-3, "cv", "gradient"])
-def test_one_call_of_partial_fit_is_fit(alpha):
-    model = KreinRidge(alpha=alpha, features=ROWLESS["fourier"], random_state=0)
-    _assert_same_model(clone(model).partial_fit(X, VALUES), model.fit(X, VALUES))
 
 
 # --- objects and whole estimators ----------------------------------------------------------------

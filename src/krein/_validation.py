@@ -21,6 +21,11 @@ from scipy import sparse
 UNIT_TOLERANCE = 1e-4
 
 
+def name_of(owner: object) -> str:
+    """Return the name that a sentence gives to an object: its class, or the name itself."""
+    return owner if isinstance(owner, str) else type(owner).__name__
+
+
 class ArgumentError(ValueError):
     """An object refuses the value of one of its arguments.
 
@@ -37,7 +42,7 @@ class ArgumentError(ValueError):
     """
 
     def __init__(self, owner: object, argument: str, needed: str, value: object):
-        self.owner = owner if isinstance(owner, str) else type(owner).__name__
+        self.owner = name_of(owner)
         self.argument, self.needed, self.value = argument, needed, value
         super().__init__(self.owner, argument, needed, value)
 
@@ -101,9 +106,8 @@ def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
     off = np.abs(norms - 1) > UNIT_TOLERANCE
     if np.any(off):
         row = int(np.argmax(off))
-        name = owner if isinstance(owner, str) else type(owner).__name__
         raise ValueError(
-            f"{name} is defined on unit rows, but row {row} has norm "
+            f"{name_of(owner)} is defined on unit rows, but row {row} has norm "
             f"{float(norms[row]):.4g}. {cure}"
         )
 
@@ -154,8 +158,8 @@ class NestedParameters:
     @classmethod
     @functools.cache
     def _get_param_names(cls) -> list[str]:
-        # scikit-learn inspects the signature of the class in every clone.
-        return super()._get_param_names()  # type: ignore[misc]
+        # Cached, because scikit-learn inspects the signature of the class in every clone.
+        return super()._get_param_names()  # type: ignore[misc]  # the estimator's own
 
 
 def same(a: Any, b: Any) -> bool:

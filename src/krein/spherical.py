@@ -18,7 +18,7 @@ from scipy.special import gammaln
 from sklearn.utils import check_array
 
 from ._blocks import row_blocks
-from ._validation import ArgumentError, check_degree, check_unit_rows
+from ._validation import ArgumentError, check_degree, check_unit_rows, name_of
 from .measures import n_harmonics
 
 # The result of `harmonics` takes at most this many bytes.
@@ -118,7 +118,7 @@ def check_dimension(owner: object, dim: int) -> None:
     """Raise if there are no spherical harmonics of this dimension here."""
     if dim < 3:
         raise ValueError(
-            f"{_name(owner)} needs rows of at least 3 columns, because the sphere of R^{dim} has "
+            f"{name_of(owner)} needs rows of at least 3 columns, because the sphere of R^{dim} has "
             f"no spherical harmonics beyond sines and cosines, got {dim}: use Fourier features of "
             "the angle."
         )
@@ -136,10 +136,6 @@ def check_width(owner: object, n_rows: int, dim: int, max_degree: int) -> int:
             max_degree,
         )
     return int(width)
-
-
-def _name(owner: object) -> str:
-    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 def _values(coordinates: NDArray, max_degree: int) -> Columns:

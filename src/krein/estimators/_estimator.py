@@ -240,9 +240,12 @@ class Estimator(_progress.CallbackSupportMixin):
         """
         if is_stream(X) and (y is None or isinstance(y, str | int)):
             X, y, sample_weight = self._with_targets(X, y, sample_weight)
+        if y is None:
+            raise ValueError(f"{self._name}.score needs targets, but y is None: pass y.")
         if self._classifies:
             return super().score(X, y, sample_weight)
-        y, found = np.asarray(y, dtype=float), self.predict(X)
+        y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        found = self.predict(X)
         unit = float(np.abs(y).max(initial=0)) or 1.0  # squares must not overflow or underflow
         return float(r2_score(y / unit, found / unit, sample_weight=sample_weight))
 

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_rows
-from .._validation import UNIT_TOLERANCE, check_unit_rows
+from .._validation import UNIT_TOLERANCE, check_unit_rows, store
 from ..forms import Signature, fourier_form
 from ..kernels import FromMeasure, Gaussian, Kernel
 from ..kernels._distances import largest
@@ -57,7 +57,7 @@ class RandomFourier(RandomMap):
         Masses of the Jordan parts. "exact" takes the masses of the measure. "subset" fits the
         masses to the kernel on `n_mass_rows` rows, as in Algorithm 2 of the asymmetric paper (eq.
         12, corrected). "subset" needs ``decomposition="jordan"``.
-    n_mass_rows : int, default=10
+    n_mass_rows : int, default=50
         Number of rows N_s on which ``masses="subset"`` fits the masses. The rows are drawn by their
         content.
     allocation : {"neyman", "equal"}, default="neyman"
@@ -164,7 +164,7 @@ class RandomFourier(RandomMap):
         sampler: str | Sampler = "orthogonal",
         decomposition: str = "polar",
         masses: str = "exact",
-        n_mass_rows: int = 10,
+        n_mass_rows: int = 50,
         allocation: str = "neyman",
         weights: str = "measure",
         measure: Measure | None = None,
@@ -173,19 +173,7 @@ class RandomFourier(RandomMap):
         jacobian: bool = True,
         random_state: Any = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.sampler = sampler
-        self.decomposition = decomposition
-        self.masses = masses
-        self.n_mass_rows = n_mass_rows
-        self.allocation = allocation
-        self.weights = weights
-        self.measure = measure
-        self.diameter = diameter
-        self.extension = extension
-        self.jacobian = jacobian
-        self.random_state = random_state
+        store(self, locals())
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         if self.n_components % 2 and self.n_components > 1:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._core import Core, factorise
 from .._hashing import as_key
+from .._validation import store
 from ..forms import Signature
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.errors import BadPairError, one_line
@@ -145,14 +146,7 @@ class Nystrom(FeatureMap):
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.landmarks = landmarks
-        self.n_landmarks = n_landmarks
-        self.core = core
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        store(self, locals())
 
     # --- data -----------------------------------------------------------------------------------
 

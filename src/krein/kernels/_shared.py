@@ -8,7 +8,7 @@ from typing import Any, Self
 from .base import Kernel
 
 
-class Shared(Kernel):
+class SharedParameters(Kernel):
     """A kernel whose clones share its parameters, and what the kernel derives from them.
 
     scikit-learn's `clone` copies every array and every sparse matrix among the parameters. A graph

@@ -13,7 +13,7 @@ from ..measures.radial import Profile
 from ..rows import count
 from ._arithmetic import ALGEBRA
 from .base import Kernel
-from .combined import Combined, Made
+from .combined import Combined, Composite
 from .errors import swapped
 from .traits import Traits
 
@@ -168,7 +168,7 @@ class Scaled(Combined):
         return self.kernel.zonal_measure(dim, lowest, n_atoms=n_atoms) * self._by
 
 
-class _Involution(Made):
+class _Involution(Composite):
     """A kernel made of `kernel` and its transpose."""
 
     def __init__(self, kernel: Kernel):

@@ -13,7 +13,7 @@ from .base import Kernel
 from .traits import Traits
 
 
-class Made(Kernel):
+class Composite(Kernel):
     """A kernel that is made of other kernels, its terms, and takes the data that they take."""
 
     kernel: Kernel
@@ -41,7 +41,7 @@ class Made(Kernel):
         return X, checked
 
 
-class Combined(Made):
+class Combined(Composite):
     """A kernel whose values are a function `_of` of the values of its terms."""
 
     def _of(self, *values: Any) -> Any:

@@ -11,7 +11,7 @@ from .._hashing import hash_rows
 from .._validation import own
 from ..rows import count, take
 from .base import Kernel
-from .combined import Made
+from .combined import Composite
 from .errors import BadPairError, swapped
 from .traits import Traits
 
@@ -105,7 +105,7 @@ class Memory:
         return self._order[found] if np.array_equal(self._sorted[found], hashes) else None
 
 
-class Remembered(Made):
+class Remembered(Composite):
     """A kernel of objects that stores its values and computes none of them twice.
 
     Parameters

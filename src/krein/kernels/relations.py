@@ -21,14 +21,14 @@ from ..rows import count
 from ._distances import distances, products
 from ._nodes import check_non_negative, is_mirrored, node_ids, square_matrix
 from ._perplexity import Neighbourhoods
-from ._shared import Shared
+from ._shared import SharedParameters
 from ._walks import AllSteps, Steps, spectral_radius, stochastic
 from .base import Kernel
 from .errors import UnresolvedError, one_line
 from .traits import Traits
 
 
-class Relation(Shared):
+class Relation(SharedParameters):
     """A matrix of values between nodes, ``k(i, j) = matrix[i, j]``.
 
     The objects are node ids: whole numbers from 0 to n − 1 in an array of shape (m,) or (m, 1).
@@ -95,7 +95,7 @@ class Relation(Shared):
         return self._derived[0].diagonal()[X[:, 0]].astype(float)
 
 
-class DirectedGraph(Shared):
+class DirectedGraph(SharedParameters):
     """Walks from node i to node j on a directed graph.
 
     Row i of the adjacency matrix A holds the weights of the edges that leave node i. The matrix
@@ -209,7 +209,7 @@ class DirectedGraph(Shared):
         return np.concatenate([walks.rows(ids, turned=False)[:, ids].diagonal() for ids in parts])
 
 
-class ConditionalProbability(Shared):
+class ConditionalProbability(SharedParameters):
     """The probability that x has y as its neighbour, as in stochastic neighbour embedding.
 
         k(x, y) = p(y | x) = exp(−‖x − y‖² / 2σ_x²) / Σ_{t ∈ T, t ≠ x} exp(−‖x − t‖² / 2σ_x²),

@@ -14,6 +14,7 @@ from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted
 
 from .._threads import blas_threads_for
+from .._validation import store
 from ..kernels import Kernel, Precomputed
 from ._base import Centring, count_as_zero
 from ._embedding import Embedding
@@ -110,10 +111,7 @@ class AsymmetricEmbedding(Embedding):
         center: bool = False,
         tol: float = 1e-10,
     ):
-        self.n_components = n_components
-        self.kernel = kernel
-        self.center = center
-        self.tol = tol
+        store(self, locals())
 
     @property
     def _matrix_kernel(self) -> Precomputed:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._validation import store
 from ..features import FeatureMap, RandomFourier
 from ..forms import Signature
 from ..kernels import Kernel
@@ -88,12 +89,7 @@ class ConcatenatedFourier(RandomFourier):
         n_mass_rows: int = 50,
         random_state: Any = None,
     ):
-        self.kernel = kernel
-        self.n_components = n_components
-        self.sampler = sampler
-        self.masses = masses
-        self.n_mass_rows = n_mass_rows
-        self.random_state = random_state
+        store(self, locals())
 
     def _draw(self, X: Any, rng: np.random.Generator) -> None:
         super()._draw(X, rng)
