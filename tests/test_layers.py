@@ -36,6 +36,7 @@ ORDER = (
     ("auto",),
     ("examples",),
     ("cli",),
+    ("__main__",),
 )
 LAYERS = {name: height for height, names in enumerate(ORDER) for name in names}
 # Slow to import or optional: never at the top of a module.

@@ -22,6 +22,7 @@ from ._progress import reporting, stage, with_callbacks
 from ._representation import Recipe, Representation
 from ._targets import Classes, Numbers, Targets
 from ._task import Predictions, Task
+from ._units import warn_of_units
 
 Array = NDArray[np.floating]
 
@@ -70,6 +71,8 @@ class Learner(Estimator):
                 data = self._open(X, y, sample_weight)
                 survey = self._survey(data, self._key(rng))
                 targets = self._targets_of(survey)
+            if self._recipe.depends_on_units(survey.sample.X):
+                warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
             with stage(self, "features"):
                 representation = self._recipe.fit(survey.sample, targets, rng)
             with stage(self, "learning"):

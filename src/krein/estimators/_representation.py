@@ -192,6 +192,12 @@ class Recipe:
         kernel = self.kernel_of_rows
         return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
 
+    def depends_on_units(self, X: Any) -> bool:
+        """Return True if a kernel compares the columns of X as they are, in their units."""
+        in_front = len(getattr(self.features, "steps", ())) > 1
+        has_kernel = self.features is None or hasattr(self.features, "kernel")
+        return has_kernel and not in_front and not self.pairwise and self.takes_matrix(X)
+
     def fit(self, sample: Rows, targets: Targets, rng: np.random.Generator) -> Representation:
         """Fit a copy of the map on rows, with their targets if the map needs targets.
 
