@@ -194,9 +194,9 @@ def test_the_report_as_a_frame_and_in_a_notebook():
     ]
     report = Report(("error", "squared_error"), trials, [0], "Chosen: ridge.")
     frame = report.to_frame()
-    assert list(frame.columns) == (
-        "features width learner error squared_error seconds averaged alpha note".split()
-    )
+    losses = ["error", "squared_error"]
+    expected = ["features", "width", "learner", *losses, "seconds", "averaged", "alpha", "note"]
+    assert list(frame.columns) == expected
     assert frame["averaged"].tolist() == [True, False]
     assert frame["squared_error"].tolist() == [0.2, np.inf]
     html = report._repr_html_()
