@@ -26,12 +26,20 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .rivals import (
+        ConcomitantRankOrder,
+        RandomMaclaurin,
+        SphericalRandomFeatures,
+        TensorizedProjection,
+        TensorSketch,
+    )
     from .spectral import NotSoRandomFeatures
 
     __version__: str
 
 __all__ = [
     "AsymmetricEmbedding",
+    "ConcomitantRankOrder",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -46,8 +54,12 @@ __all__ = [
     "Nystrom",
     "RandomFourier",
     "RandomGegenbauer",
+    "RandomMaclaurin",
     "SimilarityFeatures",
     "SpectrumCorrector",
+    "SphericalRandomFeatures",
+    "TensorSketch",
+    "TensorizedProjection",
     "TwoSidedRidge",
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
@@ -59,7 +71,7 @@ __all__ = [
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "spectral", "diagnostics", "estimators", "auto")
+_HOMES = ("features", "proximity", "rivals", "spectral", "diagnostics", "estimators", "auto")
 _MODULES = (
     "auto",
     "bounds",
@@ -71,6 +83,7 @@ _MODULES = (
     "measures",
     "proximity",
     "published",
+    "rivals",
     "samplers",
     "spectral",
     "spherical",
