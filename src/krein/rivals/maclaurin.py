@@ -148,6 +148,5 @@ class RandomMaclaurin(OfProducts):
             )
         return float(np.sqrt(products[0]))
 
-    def _map(self, X: Any) -> NDArray:
-        self._check_sphere(X)
+    def _columns(self, X: Any) -> NDArray:
         return sign_products(X, self._signs, self._scales)
