@@ -131,7 +131,13 @@ class SphericalRandomFeatures(RandomFourier):
                 f"SphericalRandomFeatures fits a positive spectrum of mass k(0), but {name} has "
                 f"k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is signed."
             )
-        extent = measure_extent(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            extent = measure_extent(X)
+        if not np.isfinite(extent.diameter):
+            raise ValueError(
+                "The squared distances of the rows of X exceed the largest float: divide the rows "
+                "by a number of about their size, and the width of the kernel by the same number."
+            )
         check_products(kernel, extent)
         on_sphere = kernel.traits.unit_rows or are_unit(X)
         diameter = farthest_on_sphere(kernel) if on_sphere else extent.diameter or 1.0
