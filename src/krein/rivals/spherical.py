@@ -15,6 +15,7 @@ from .._validation import store
 from ..features import RandomFourier
 from ..features.geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
 from ..kernels import Gaussian, Kernel, NoMeasureError
+from ..kernels._distances import largest
 from ..kernels.errors import kernel_name
 from ..measures import Measure, Part, TabulatedRadial
 from ..measures.radial import Profile
@@ -24,6 +25,8 @@ from ._products import are_unit
 
 # Number of distances and of radii of the fit, and of its iterations.
 N_DISTANCES, N_RADII, MAX_ITER = 100, 300, 100
+# Entries of rows beyond this size have squared distances that may overflow.
+LARGEST = 1e150
 
 
 class SphericalRandomFeatures(RandomFourier):
@@ -131,13 +134,12 @@ class SphericalRandomFeatures(RandomFourier):
                 f"SphericalRandomFeatures fits a positive spectrum of mass k(0), but {name} has "
                 f"k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is signed."
             )
-        with np.errstate(over="ignore", invalid="ignore"):
-            extent = measure_extent(X)
-        if not np.isfinite(extent.diameter):
+        if largest(X) > LARGEST:
             raise ValueError(
                 "The squared distances of the rows of X exceed the largest float: divide the rows "
                 "by a number of about their size, and the width of the kernel by the same number."
             )
+        extent = measure_extent(X)
         check_products(kernel, extent)
         on_sphere = kernel.traits.unit_rows or are_unit(X)
         diameter = farthest_on_sphere(kernel) if on_sphere else extent.diameter or 1.0
