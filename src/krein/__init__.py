@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .references import citations
     from .rivals import (
         ConcomitantRankOrder,
         RandomMaclaurin,
@@ -66,12 +67,22 @@ __all__ = [
     "VarianceConstrainedRegressor",
     "alignment",
     "approximation_error",
+    "citations",
     "diagnose",
 ]
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "rivals", "spectral", "diagnostics", "estimators", "auto")
+_HOMES = (
+    "references",
+    "features",
+    "proximity",
+    "rivals",
+    "spectral",
+    "diagnostics",
+    "estimators",
+    "auto",
+)
 _MODULES = (
     "auto",
     "bounds",
@@ -83,6 +94,7 @@ _MODULES = (
     "measures",
     "proximity",
     "published",
+    "references",
     "rivals",
     "samplers",
     "spectral",
