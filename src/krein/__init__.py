@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
-    from .spectral import NotSoRandomFeatures
+    from .spectral import MixtureFourier, NotSoRandomFeatures
 
     __version__: str
 
@@ -42,6 +42,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "MixtureFourier",
     "NotSoRandomFeatures",
     "Nystrom",
     "RandomFourier",

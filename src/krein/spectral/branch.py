@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..samplers import PointSampler
-from .covariances import Covariances
 from .dirichlet import DirichletMixture, MixturePrior
 from .likelihood import Pairs
 
@@ -16,6 +15,8 @@ from .likelihood import Pairs
 WIDTHS = np.append(0.0, np.geomspace(0.1, 10, 12))
 # Share of the mean variance that is added to the covariance of the first frequencies.
 RIDGE = 1e-3
+# The fit of the widths: pairs that the value at zero counts for, and the ridge per pair.
+ZERO_ROWS, WIDTH_RIDGE = 100, 1e-3
 
 
 @dataclass
@@ -77,35 +78,59 @@ def start_branch(
 
 
 def width_mixture(pairs: Pairs) -> NDArray[np.floating]:
-    """Return masses of Gaussian spectra of the widths `WIDTHS` that fit the values.
+    """Return masses of Gaussian spectra of the widths `WIDTHS`.
 
-    The masses solve ``min ‖y − Σ_s c_s exp(−s² ‖Δ‖² / 2)‖²`` with c ≥ 0. If no positive mass fits,
-    all mass goes to the width 1.
+    The masses solve ``min ‖y − Σ_s c_s exp(−s² ‖Δ‖² / 2)‖²`` with c ≥ 0.
     """
     from scipy.optimize import nnls
 
-    squares = np.einsum("pd,pd->p", pairs.differences, pairs.differences)
-    masses, _ = nnls(np.exp(squares[:, None] * WIDTHS**2 / -2), pairs.values)
-    return masses if masses.any() else (WIDTHS == WIDTHS[len(WIDTHS) // 2]) * 1.0
+    return nnls(_bells(pairs.differences), pairs.values)[0]
+
+
+def signed_width_mixture(pairs: Pairs, at_zero: float) -> NDArray[np.floating]:
+    """Return masses of Gaussian spectra of the widths `WIDTHS`, positive ones and negative ones.
+
+    The masses solve ``min ‖y − Σ_s (c_s⁺ − c_s⁻) exp(−s² ‖Δ‖² / 2)‖² + ridge`` with c ≥ 0, and the
+    value at zero counts as much as `ZERO_ROWS` pairs. The ridge keeps masses that cancel small.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Differences in units of the median distance, and values.
+    at_zero : float
+        The value at Δ = 0.
+
+    Returns
+    -------
+    ndarray of shape (2, n_widths)
+        The masses c⁺ and c⁻.
+    """
+    from scipy.optimize import nnls
+
+    bells = np.vstack([_bells(pairs.differences), np.ones(len(WIDTHS))])
+    rows = np.hstack([bells, -bells])
+    rows[-1] *= np.sqrt(ZERO_ROWS)
+    ridge = WIDTH_RIDGE * np.sqrt(len(pairs)) * np.eye(rows.shape[1])
+    values = np.concatenate([pairs.values, [at_zero * np.sqrt(ZERO_ROWS)], np.zeros(len(ridge))])
+    return nnls(np.vstack([rows, ridge]), values)[0].reshape(2, -1)
+
+
+def _bells(differences: NDArray) -> NDArray[np.floating]:
+    """Return ``exp(−s² ‖Δ‖² / 2)`` for all widths s."""
+    squares = np.einsum("pd,pd->p", differences, differences)
+    return np.exp(squares[:, None] * WIDTHS**2 / -2)
 
 
 def draw_frequencies(
     masses: NDArray, n: int, dim: int, sampler: PointSampler, rng: np.random.Generator
 ) -> NDArray[np.floating]:
-    """Draw n frequencies from a mixture of Gaussian spectra of the widths `WIDTHS`."""
+    """Draw n frequencies from a mixture of Gaussian spectra of the widths `WIDTHS`.
+
+    Without any mass all frequencies have the middle width.
+    """
+    if not masses.any():
+        masses = np.eye(len(WIDTHS))[len(WIDTHS) // 2]
     bounds = np.cumsum(masses) / masses.sum()
     places = (np.arange(n) + rng.random()) / n  # systematic: shares differ by less than one draw
     widths = WIDTHS[np.minimum(np.searchsorted(bounds, places), len(WIDTHS) - 1)]
     return rng.permutation(widths)[:, None] * sampler.points(n, dim, rng)
-
-
-def make_prior(
-    covariances: Covariances,
-    concentration: float,
-    mean: NDArray,
-    covariance: NDArray,
-    degrees: float,
-) -> MixturePrior:
-    """Return the prior whose means and expected precisions belong to a covariance."""
-    precision = covariances.inverse(covariances.of(covariance))
-    return MixturePrior(covariances, concentration, mean, precision, degrees)

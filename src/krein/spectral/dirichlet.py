@@ -94,14 +94,15 @@ class DirichletMixture:
     """
 
     def __init__(self, prior: MixturePrior, memberships: NDArray):
-        self.prior, self.memberships = prior, memberships
+        self.prior = prior
+        self.memberships: NDArray[np.floating] = memberships
         self.algebra = prior.covariances
         n_mixture = memberships.shape[1]
-        self.means = np.tile(prior.mean, (n_mixture, 1))
+        self.means: NDArray[np.floating] = np.tile(prior.mean, (n_mixture, 1))
         self.mean_precisions = np.tile(prior.precision, (n_mixture,) + (1,) * prior.precision.ndim)
-        self.degrees = np.full(n_mixture, float(prior.degrees))
+        self.degrees: NDArray[np.floating] = np.full(n_mixture, float(prior.degrees))
         # W_k; its inverse is what the updates compute.
-        self.scales = self.mean_precisions / prior.degrees
+        self.scales: NDArray[np.floating] = self.mean_precisions / prior.degrees
         self._break_sticks()
 
     # --- updates ----------------------------------------------------------------------------------

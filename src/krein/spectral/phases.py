@@ -11,6 +11,7 @@ and no step of a round lowers it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Phase:
         signs = np.repeat([branch.sign for branch in branches], [len(b) for b in branches])
         self.likelihood = ExpectedLikelihood(pairs, signs, noise, self.algebra)
         ends = np.cumsum([0, *(len(branch) for branch in branches)])
-        self._parts = [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+        self._parts = [slice(a, b) for a, b in pairwise(ends)]
 
     def run(self, max_iter: int, tol: float, equal_rounds: int = EQUAL_ROUNDS) -> NDArray:
         """Run rounds until the objective changes by less than `tol`, relative to its size.
@@ -69,7 +70,7 @@ class Phase:
         for i in range(max_iter):
             self.fit_weights(equal=i < equal_rounds)
             if i == 0:
-                self._first_spread()
+                self.start_spread()
             self._climb(equal=i < equal_rounds)
             self._fit_spread()
             for branch in self.branches:
@@ -175,7 +176,8 @@ class Phase:
         pulls = np.concatenate([branch.mixture.pull()[0] for branch in self.branches])
         return pulls + self.likelihood.curvature(self.frequencies, self.weights)
 
-    def _first_spread(self) -> None:
+    def start_spread(self) -> None:
+        """Set the covariances to their fixed point."""
         spread = self.algebra.inverse(self._wanted_precision())
         self._divide("spread", spread)
         self.likelihood.set_spread(spread)

@@ -84,5 +84,3 @@ def shift_split(K: NDArray, tau: float) -> Split:
     lowest = float(np.linalg.eigvalsh((K + K.T) / 2)[0])
     shift = tau * max(0.0, -lowest) * np.eye(len(K))
     return Split(K + shift, shift)
-
-
