@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         TensorizedProjection,
         TensorSketch,
     )
-    from .spectral import NotSoRandomFeatures
+    from .spectral import MixtureFourier, NotSoRandomFeatures
 
     __version__: str
 
@@ -51,6 +51,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "MixtureFourier",
     "NotSoRandomFeatures",
     "Nystrom",
     "RandomFourier",

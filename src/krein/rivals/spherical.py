@@ -131,8 +131,9 @@ class SphericalRandomFeatures(RandomFourier):
         at_zero = float(np.asarray(profile(np.zeros(1)))[0])
         if not 0 < at_zero < np.inf:
             raise NoMeasureError(
-                f"SphericalRandomFeatures fits a positive spectrum of mass k(0), but {name} has "
-                f"k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is signed."
+                f"SphericalRandomFeatures needs k(0) > 0, the mass of its positive spectrum, but "
+                f"{name} has k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is "
+                "signed."
             )
         if largest(X) > LARGEST:
             raise ValueError(
