@@ -14,7 +14,7 @@ from .._threads import one_blas_thread
 from .._validation import store
 from ..features import RandomFourier
 from ..features.geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
-from ..kernels import Gaussian, Kernel, NoMeasureError
+from ..kernels import Gaussian, Kernel
 from ..kernels._distances import largest
 from ..kernels.errors import kernel_name
 from ..measures import Measure, Part, TabulatedRadial
@@ -124,13 +124,13 @@ class SphericalRandomFeatures(RandomFourier):
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         profile, name = kernel.radial_profile, kernel_name(kernel)
         if profile is None:
-            raise NoMeasureError(
+            raise ValueError(
                 f"SphericalRandomFeatures needs a function of ‖x − y‖, and {name} is none. Use "
                 "krein.Nystrom, which only needs kernel values."
             )
         at_zero = float(np.asarray(profile(np.zeros(1)))[0])
         if not 0 < at_zero < np.inf:
-            raise NoMeasureError(
+            raise ValueError(
                 f"SphericalRandomFeatures needs k(0) > 0, the mass of its positive spectrum, but "
                 f"{name} has k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is "
                 "signed."
