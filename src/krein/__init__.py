@@ -6,8 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agreement import alignment, approximation_error
     from .auto import KreinClassifier, KreinRegressor
-    from .diagnostics import Diagnosis, alignment, approximation_error, diagnose
+    from .comparison import Comparison, compare
+    from .diagnostics import Diagnosis, diagnose
     from .estimators import (
         CorrectedSVC,
         KreinRidge,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsymmetricEmbedding",
+    "Comparison",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -54,15 +57,26 @@ __all__ = [
     "VarianceConstrainedRegressor",
     "alignment",
     "approximation_error",
+    "compare",
     "diagnose",
 ]
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "spectral", "diagnostics", "estimators", "auto")
+_HOMES = (
+    "features",
+    "proximity",
+    "spectral",
+    "agreement",
+    "estimators",
+    "comparison",
+    "diagnostics",
+    "auto",
+)
 _MODULES = (
     "auto",
     "bounds",
+    "comparison",
     "estimators",
     "features",
     "forms",

@@ -17,7 +17,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits
 
 from .._validation import as_generator
-from ..diagnostics import approximation_error, diagnose
+from ..agreement import approximation_error
+from ..diagnostics import diagnose
 from ..features import RandomFourier, RandomGegenbauer
 from ..kernels import DeltaGaussian, Gaussian, Kernel, Sigmoid
 from .data import Split, digits, seed
