@@ -14,8 +14,9 @@ from sklearn.utils.extmath import row_norms
 from .._hashing import Draws, Salt, as_key, hash_rows
 from .._validation import UNIT_TOLERANCE, check_unit_rows, store
 from ..forms import Signature, fourier_form
-from ..kernels import FromMeasure, Gaussian, Kernel
+from ..kernels import FromMeasure, Gaussian, Kernel, NoMeasureError
 from ..kernels._distances import largest
+from ..kernels._spectrum import NYSTROM_HINT
 from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
 from ..published.masses import part_masses, subset_weights
@@ -183,7 +184,7 @@ class RandomFourier(RandomMap):
             )
         self._check_printed()
         self._check_sphere(X)
-        self.measure_ = self._measure(self.kernel_, X)
+        self.measure_ = self._known_measure(X)
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
         self._check_mass(X, rng)
@@ -232,6 +233,16 @@ class RandomFourier(RandomMap):
                 raise ValueError("Pass kernel or measure, not both: set one of them to None.")
             return FromMeasure(self.measure)
         return Gaussian() if self.kernel is None else self.kernel
+
+    def _known_measure(self, X: Any) -> Measure:
+        """Return the measure of the kernel; the error of a kernel without one says why."""
+        try:
+            return self._measure(self.kernel_, X)
+        except NoMeasureError:
+            found = self.kernel_.stationarity(X)
+            if found:
+                raise
+            raise NoMeasureError(f"{found} {NYSTROM_HINT}") from None
 
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         """Return the measure of the kernel; store the range of the data if it matters."""

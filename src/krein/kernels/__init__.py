@@ -23,6 +23,7 @@ from .relations import Attention, ConditionalProbability, DirectedGraph, Relatio
 from .series import DynamicTimeWarping, ElasticDistance
 from .sets import Dice, Hausdorff, Tanimoto, Tversky
 from .similarity import Similarity
+from .stationarity import Stationarity
 from .strings import EditDistance
 from .traits import Traits
 
@@ -67,6 +68,7 @@ __all__ = [
     "SinhGaussian",
     "SkewPart",
     "SphericalPolynomial",
+    "Stationarity",
     "Sum",
     "SymmetricPart",
     "Tanimoto",

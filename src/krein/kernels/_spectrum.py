@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._validation import check_choice, check_positive
@@ -9,6 +11,7 @@ from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_mea
 from ..measures.radial import Profile
 from ..published.extension import zero_extension
 from .errors import NoMeasureError
+from .stationarity import Stationarity, stationarity
 from .traits import Traits
 
 NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which only needs kernel values."
@@ -34,6 +37,59 @@ class Spectrum:
         if radial is None:
             return None
         return lambda u: radial(np.sqrt(np.maximum(2 - 2 * np.asarray(u), 0)))
+
+    def is_stationary(self, X: Any = None) -> bool:
+        """Return True if k is a function of x − y; `stationarity` also says how it is known.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Rows; None asks about all rows of R^d. A kernel of ⟨x, y⟩ is a function of x − y if all
+            rows of X have norm 1. A kernel that declares nothing is tested on rows of X.
+
+        Examples
+        --------
+        >>> from krein.kernels import TL1, Polynomial
+        >>> TL1().is_stationary(), Polynomial().is_stationary(), (TL1() * TL1()).is_stationary()
+        (True, False, True)
+        """
+        return self.stationarity(X).holds
+
+    def stationarity(self, X: Any = None) -> Stationarity:
+        """Find out whether k is a function of x − y: declared, or tested on rows of X.
+
+        The test compares k(x, y) with k(x + h, y + h) for a random shift h. If all rows of X have
+        norm 1, it also compares k(x, y) with k(Qx, Qy) for a random reflection Q: a kernel that
+        does not change is a function of ⟨x, y⟩ = 1 − ‖x − y‖²/2.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Rows; None asks about all rows of R^d.
+
+        Returns
+        -------
+        Stationarity
+            The answer, and a sentence that says how it was found out.
+
+        Raises
+        ------
+        ValueError
+            If X is None and the kernel declares nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from krein.kernels import Custom
+        >>> kernel = Custom(lambda X, Y: np.minimum(X, Y.T))
+        >>> print(kernel.stationarity(np.array([[1.0], [2.0]])))
+        Custom(<lambda>) is not a function of x − y: for a random shift h, k(x, y) differs from...
+        """
+        return stationarity(self, X)
+
+    def _declares_stationary(self, unit_rows: bool) -> bool:
+        """Return True if k is known to be a function of x − y, on all rows or on unit rows."""
+        return self.traits.is_stationary or (unit_rows and self.zonal_profile is not None)
 
     def measure(
         self,

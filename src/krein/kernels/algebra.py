@@ -34,7 +34,7 @@ class Constant(Kernel):
            [-2., -2.]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, value: float = 1.0):
         self.value = value

@@ -26,6 +26,9 @@ class Composite(Kernel):
     def traits(self) -> Traits:
         return functools.reduce(Traits.joined, (term.traits for term in self._terms))
 
+    def _declares_stationary(self, unit_rows: bool) -> bool:
+        return all(term._declares_stationary(unit_rows) for term in self._terms)
+
     def _check_data(self, X: Any, name: str = "X") -> Any:
         for term in self._terms:
             X = term._check_data(X, name)

@@ -40,7 +40,7 @@ class Gaussian(Radial):
     <positive measure on R^3, 1 parts, total mass 1>
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
@@ -80,7 +80,7 @@ class GaussianCombination(Radial):
     array([[1.]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, weights: ArrayLike = (1.0, -1.0), sigmas: ArrayLike = (1.0, 10.0)):
         self.weights = weights
@@ -156,7 +156,7 @@ class Matern(Radial):
     array([[0.3679]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0, nu: float = 1.5):
         self.sigma = sigma
@@ -189,7 +189,7 @@ class Cauchy(Radial):
     array([[0.5]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
