@@ -233,7 +233,7 @@ def _values(kernel: Kernel, data: Any, places: NDArray[np.intp]) -> NDArray[np.f
 
 def _remembering(sample: Sample, K: NDArray, places: NDArray[np.intp]) -> Sample:
     """Return a sample of objects with the kernel values K of the rows at `places` in memory."""
-    if sample.has_vectors or sample.kernel.is_pairwise:
+    if sample.kernel.is_pairwise or sample.kernel.takes_matrix(sample.rows):
         return sample
     memory = Memory(sample.rows)
     memory.store(K if places is sample.places else K[np.ix_(sample.places, sample.places)])

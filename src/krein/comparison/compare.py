@@ -10,7 +10,7 @@ import numpy as np
 
 from .._validation import ArgumentError, as_generator, check_positive
 from ..kernels import Kernel
-from ..kernels.errors import one_line
+from ..kernels.errors import kernel_name
 from ..rows import count
 from .measurement import measurements
 from .methods import chosen
@@ -95,7 +95,8 @@ def compare(
     widths = _checked_widths(widths)
     _check_sizes(max_rows, n_seeds, max_seconds)
     data = checked_data("compare", kernel, X)
-    sample = Sample.of(kernel.resolved(data), data, max_rows, n_seeds, rng)
+    kernel = kernel.resolved(data)
+    sample = Sample.of(kernel, data, max_rows, n_seeds, rng)
     if len(sample) < 2 * n_seeds:
         raise ValueError(
             f"compare needs at least {2 * n_seeds} distinct rows for n_seeds={n_seeds}, got "
@@ -106,7 +107,7 @@ def compare(
     scoring = None if y is None else Scoring.of(learner, y, sample, count(data))
     trials = run_trials(sample, chosen(methods, sample), widths, scoring, max_seconds)
     rows = measurements(trials)
-    return Comparison.of(one_line(sample.kernel), sample.n_fitted, sample.n_judged, rows)
+    return Comparison.of(kernel_name(kernel), sample.n_fitted, sample.n_judged, rows)
 
 
 def _checked_widths(widths: Any) -> list[int]:

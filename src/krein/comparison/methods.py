@@ -67,11 +67,12 @@ class Method:
 
 
 def _stationary(sample: Sample) -> bool:
-    return sample.on_sphere or not sample.kernel.traits.unit_rows
+    on_domain = sample.on_sphere or not sample.kernel.traits.unit_rows
+    return on_domain and sample.kernel.is_stationary(sample.rows)
 
 
-def _spherical(sample: Sample) -> bool:
-    return sample.on_sphere
+def _zonal(sample: Sample) -> bool:
+    return sample.on_sphere and sample.kernel.zonal_profile is not None
 
 
 def _fourier(kernel: Kernel, width: int, seed: int, **options: Any) -> FeatureMap:
@@ -94,7 +95,7 @@ def _nystrom(kernel: Kernel, width: int, seed: int) -> FeatureMap:
 METHODS = (
     Method("RandomFourier", _fourier, False, True, _stationary),
     Method("RandomFourier calibrated", _calibrated, True, False, _stationary),
-    Method("RandomGegenbauer", _gegenbauer, False, True, _spherical),
+    Method("RandomGegenbauer", _gegenbauer, False, True, _zonal),
     Method("Nystrom", _nystrom, True, False, takes_objects=True),
 )
 

@@ -114,7 +114,7 @@ class Sample:
     def has_vectors(self) -> bool:
         """True if the rows are vectors and not objects or kernel values."""
         is_matrix = hasattr(self.rows, "dtype") and getattr(self.rows, "ndim", 0) == 2
-        return is_matrix and not self.kernel.is_pairwise and self.kernel.takes_matrix(self.rows)
+        return is_matrix and not self.kernel.is_pairwise
 
     @cached_property
     def on_sphere(self) -> bool:
