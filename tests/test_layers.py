@@ -29,7 +29,7 @@ ORDER = (
     ("bounds", "spherical", "kernels", "learning"),
     ("published.masses",),
     ("features", "proximity"),
-    ("published.concatenated", "published.projection", "spectral"),
+    ("published.concatenated", "published.projection", "rivals", "spectral"),
     ("agreement", "plots", "testing"),
     ("estimators",),
     ("comparison",),

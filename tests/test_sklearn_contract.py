@@ -26,6 +26,7 @@ import krein.features
 import krein.published
 from krein import (
     AsymmetricEmbedding,
+    ConcomitantRankOrder,
     CorrectedSVC,
     DissimilarityToSimilarity,
     DoubleCentering,
@@ -39,8 +40,12 @@ from krein import (
     Nystrom,
     RandomFourier,
     RandomGegenbauer,
+    RandomMaclaurin,
     SimilarityFeatures,
     SpectrumCorrector,
+    SphericalRandomFeatures,
+    TensorizedProjection,
+    TensorSketch,
     TwoSidedRidge,
     TwoSidedRidgeClassifier,
     VarianceConstrainedClassifier,
@@ -84,6 +89,11 @@ gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
 
+
+def rival(cls, kernel=None, **options):
+    return cls(kernel, n_components=64, random_state=0, **options)
+
+
 # The checks fit a handful of rows, on which Nystrom says that all of them are landmarks.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There are .* rows, fewer than:UserWarning"),
@@ -100,6 +110,11 @@ VARIANTS = [
     ConcatenatedFourier(ShiftGaussian(), n_components=16, random_state=0),
     gegenbauer(Polynomial(degree=3), weights="calibrated", sampler="qmc"),
     learned(band=3.0, early_stopping=True),
+    rival(RandomMaclaurin, -Polynomial(3, 0.1, -1.0), degrees="coefficients"),
+    rival(ConcomitantRankOrder, projection="cosine"),
+    rival(SphericalRandomFeatures, DeltaGaussian(3.0, 1.0) + 1, sampler="orthogonal"),
+    rival(TensorizedProjection, -Polynomial(3)),
+    rival(TensorSketch, Polynomial(3)),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
     Nystrom(Gaussian(5.0), "auto", random_state=0),

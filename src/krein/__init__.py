@@ -28,6 +28,13 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .rivals import (
+        ConcomitantRankOrder,
+        RandomMaclaurin,
+        SphericalRandomFeatures,
+        TensorizedProjection,
+        TensorSketch,
+    )
     from .spectral import NotSoRandomFeatures
 
     __version__: str
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AsymmetricEmbedding",
     "Comparison",
+    "ConcomitantRankOrder",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -49,8 +57,12 @@ __all__ = [
     "Nystrom",
     "RandomFourier",
     "RandomGegenbauer",
+    "RandomMaclaurin",
     "SimilarityFeatures",
     "SpectrumCorrector",
+    "SphericalRandomFeatures",
+    "TensorSketch",
+    "TensorizedProjection",
     "TwoSidedRidge",
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
@@ -66,6 +78,7 @@ __all__ = [
 _HOMES = (
     "features",
     "proximity",
+    "rivals",
     "spectral",
     "agreement",
     "estimators",
@@ -85,6 +98,7 @@ _MODULES = (
     "measures",
     "proximity",
     "published",
+    "rivals",
     "samplers",
     "spectral",
     "spherical",

@@ -9,7 +9,17 @@ from typing import Any
 
 from ..features import FeatureMap, Nystrom, RandomFourier, RandomGegenbauer
 from ..kernels import Kernel
+from ..rivals import (
+    ConcomitantRankOrder,
+    RandomMaclaurin,
+    SphericalRandomFeatures,
+    TensorizedProjection,
+    TensorSketch,
+)
 from .sample import Sample
+
+# Number of rows on which a method of the papers is tried.
+N_TRIED = 50
 
 Build = Callable[[Kernel, int, int], FeatureMap]
 
@@ -91,12 +101,33 @@ def _nystrom(kernel: Kernel, width: int, seed: int) -> FeatureMap:
     return Nystrom(kernel, width, random_state=seed)
 
 
+def _rival(kind: type[FeatureMap], unbiased: bool) -> Method:
+    """Return a method of the papers, which serves the kernels that it can be fitted to."""
+
+    def build(kernel: Kernel, width: int, seed: int) -> FeatureMap:
+        return kind(kernel, width, random_state=seed)
+
+    def serves(sample: Sample) -> bool:
+        try:
+            build(sample.kernel, 2, 0).fit(sample.rows[:N_TRIED])
+        except ValueError:
+            return False
+        return True
+
+    return Method(kind.__name__, build, False, unbiased, serves)
+
+
 # Name, map, data-dependent, unbiased, and which kernels and rows the method can take.
 METHODS = (
     Method("RandomFourier", _fourier, False, True, _stationary),
     Method("RandomFourier calibrated", _calibrated, True, False, _stationary),
     Method("RandomGegenbauer", _gegenbauer, False, True, _zonal),
     Method("Nystrom", _nystrom, True, False, takes_objects=True),
+    _rival(SphericalRandomFeatures, unbiased=False),
+    _rival(RandomMaclaurin, unbiased=True),
+    _rival(TensorSketch, unbiased=True),
+    _rival(TensorizedProjection, unbiased=True),
+    _rival(ConcomitantRankOrder, unbiased=False),
 )
 
 
