@@ -29,6 +29,7 @@ ORDER = (
     ("bounds", "spherical", "kernels", "learning"),
     ("published.masses",),
     ("features", "proximity"),
+    ("published.taylor",),
     ("published.concatenated", "published.projection", "rivals", "spectral"),
     ("agreement", "plots", "testing"),
     ("estimators",),

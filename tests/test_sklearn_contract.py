@@ -36,6 +36,7 @@ from krein import (
     KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
+    MixtureFourier,
     NotSoRandomFeatures,
     Nystrom,
     RandomFourier,
@@ -87,6 +88,7 @@ ESTIMATORS = _public_estimators()
 fourier = partial(RandomFourier, n_components=16, random_state=0)
 gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
+mixture = partial(MixtureFourier, n_components=6, max_iter=2, n_subsample=30, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
 
 
@@ -115,6 +117,7 @@ VARIANTS = [
     rival(SphericalRandomFeatures, DeltaGaussian(3.0, 1.0) + 1, sampler="orthogonal"),
     rival(TensorizedProjection, -Polynomial(3)),
     rival(TensorSketch, Polynomial(3)),
+    mixture(DeltaGaussian(2.0, 20.0)),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
     Nystrom(Gaussian(5.0), "auto", random_state=0),
@@ -144,6 +147,7 @@ MORE = [
     fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),
     fourier(SphericalPolynomial(), extension="zero", jacobian=False),
     fourier(DeltaGaussian(), sampler="iid"),
+    mixture(inference="taylor", split="shift"),
     fourier(DeltaGaussian(), sampler="qmc"),
     fourier(DeltaGaussian(), sampler="importance"),
     gegenbauer(Sigmoid(coef0=-1.0), sampler="iid", allocation="equal"),
@@ -165,7 +169,11 @@ def test_every_estimator_has_variants_here(cls):
 
 
 # What tries many things tries one: the checks fit it hundreds of times.
-QUICK = {KreinClassifier: {"max_seconds": 1e-9}, KreinRegressor: {"max_seconds": 1e-9}}
+QUICK: dict[type, dict] = {
+    KreinClassifier: {"max_seconds": 1e-9},
+    KreinRegressor: {"max_seconds": 1e-9},
+    MixtureFourier: {"n_components": 4, "max_iter": 1},
+}
 BUILT = [cls(**QUICK.get(cls, {})) for cls in ESTIMATORS]
 
 
@@ -237,7 +245,11 @@ def test_scikit_learn_checks_outside_the_default_set(estimator, check):
 
 # Random features: the rest of this file is about their seeds and verbs.
 ALL = [
-    *(cls(random_state=0) for cls in ESTIMATORS if issubclass(cls, FeatureMap)),
+    *(
+        cls(random_state=0, **QUICK.get(cls, {}))
+        for cls in ESTIMATORS
+        if issubclass(cls, FeatureMap)
+    ),
     *(variant for variant in [*VARIANTS, *MORE] if isinstance(variant, FeatureMap)),
 ]
 

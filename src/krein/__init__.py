@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         TensorizedProjection,
         TensorSketch,
     )
-    from .spectral import NotSoRandomFeatures
+    from .spectral import MixtureFourier, NotSoRandomFeatures
 
     __version__: str
 
@@ -53,6 +53,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "MixtureFourier",
     "NotSoRandomFeatures",
     "Nystrom",
     "RandomFourier",

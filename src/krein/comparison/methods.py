@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from ..rivals import (
     TensorizedProjection,
     TensorSketch,
 )
+from ..spectral import MixtureFourier
 from .sample import Sample
 
 # Number of rows on which a method of the papers is tried.
@@ -81,6 +83,10 @@ def _stationary(sample: Sample) -> bool:
     return on_domain and sample.kernel.is_stationary(sample.rows)
 
 
+def _symmetric_stationary(sample: Sample) -> bool:
+    return sample.kernel.is_symmetric and sample.kernel.is_stationary(sample.rows)
+
+
 def _zonal(sample: Sample) -> bool:
     return sample.on_sphere and sample.kernel.zonal_profile is not None
 
@@ -97,6 +103,10 @@ def _gegenbauer(kernel: Kernel, width: int, seed: int) -> FeatureMap:
     return RandomGegenbauer(kernel, width, normalize=False, random_state=seed)
 
 
+def _mixture(kernel: Kernel, width: int, seed: int) -> FeatureMap:
+    return MixtureFourier(kernel, width, random_state=seed)
+
+
 def _nystrom(kernel: Kernel, width: int, seed: int) -> FeatureMap:
     return Nystrom(kernel, width, random_state=seed)
 
@@ -108,10 +118,12 @@ def _rival(kind: type[FeatureMap], unbiased: bool) -> Method:
         return kind(kernel, width, random_state=seed)
 
     def serves(sample: Sample) -> bool:
-        try:
-            build(sample.kernel, 2, 0).fit(sample.rows[:N_TRIED])
-        except ValueError:
-            return False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                build(sample.kernel, 2, 0).fit(sample.rows[:N_TRIED])
+            except ValueError:
+                return False
         return True
 
     return Method(kind.__name__, build, False, unbiased, serves)
@@ -122,6 +134,7 @@ METHODS = (
     Method("RandomFourier", _fourier, False, True, _stationary),
     Method("RandomFourier calibrated", _calibrated, True, False, _stationary),
     Method("RandomGegenbauer", _gegenbauer, False, True, _zonal),
+    Method("MixtureFourier", _mixture, True, False, _symmetric_stationary),
     Method("Nystrom", _nystrom, True, False, takes_objects=True),
     _rival(SphericalRandomFeatures, unbiased=False),
     _rival(RandomMaclaurin, unbiased=True),

@@ -14,6 +14,7 @@ module             argument that reaches it              called by
 `extension`        ``extension="zero"``                  `krein.kernels`
 `masses`           ``masses="subset"``                   `krein.features`
 `cores`            ``core="squared"``, ``"inverse"``     `krein.features`
+`taylor`           ``inference="taylor"``                `krein.spectral`
 `concatenated`     `ConcatenatedFourier`                 nothing
 `projection`       `alternating_projection`              nothing
 =================  ====================================  ============================

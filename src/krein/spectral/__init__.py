@@ -1,6 +1,8 @@
-"""Learned spectra: frequencies and harmonics that separate the classes."""
+"""Learned spectra: frequencies that separate classes, or that approximate a kernel."""
 
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
+from .dirichlet import SpectralMixture
+from .mixture_fourier import MixtureFourier
 from .not_so_random import FewPeaksWarning, NotSoRandomFeatures
 from .peaks import Grid, Langevin, Momentum, Search
 
@@ -10,8 +12,10 @@ __all__ = [
     "Grid",
     "HarmonicAtoms",
     "Langevin",
+    "MixtureFourier",
     "Momentum",
     "NotSoRandomFeatures",
     "Search",
+    "SpectralMixture",
     "WaveAtoms",
 ]
