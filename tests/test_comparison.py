@@ -25,6 +25,7 @@ from krein import (
 )
 from krein._validation import as_generator
 from krein.comparison import METHODS, Method, trials
+from krein.comparison.methods import chosen
 from krein.comparison.sample import Sample
 from krein.kernels import (
     TL1,
@@ -33,12 +34,14 @@ from krein.kernels import (
     EditDistance,
     Gaussian,
     Laplacian,
+    OrthantProbability,
     Pairwise,
     Polynomial,
     Precomputed,
     ShiftGaussian,
     Sigmoid,
     Similarity,
+    SphericalPolynomial,
 )
 
 X = np.random.default_rng(0).random((90, 3))
@@ -56,8 +59,17 @@ CORE = list(BUILD)
 MEASURED = ("method", "width", "error", "errors", "bytes", "score", "note")
 
 
-def _compare(kernel, data=X, methods="auto", widths=8, **options):
+def _compare(kernel, data=X, methods=None, widths=8, **options):
+    """Compare the methods of `BUILD` that can serve the kernel, unless methods are given."""
+    if methods is None:
+        methods = [method for method in _able(kernel, data) if method.name in BUILD]
     return compare(kernel, data, methods, widths, random_state=0, **options)
+
+
+def _able(kernel, data):
+    """The methods that "auto" means."""
+    data = kernel._check_data(data)
+    return chosen("auto", Sample.of(kernel.resolved(data), data, 1000, 3, as_generator(0)))
 
 
 def _folds(kernel, data=X, n_seeds=3):
@@ -327,14 +339,49 @@ def test_widths_that_a_method_does_not_have():
     assert nothing.advice in str(nothing)
 
 
-def test_auto_takes_the_methods_that_can_serve_the_kernel():
-    def names(kernel, data):
-        return {row.method for row in _compare(kernel, data, widths=2).rows} & set(CORE)
+STATIONARY = {"RandomFourier", "RandomFourier calibrated", "MixtureFourier", "Nystrom"}
+ON_SPHERE = STATIONARY | {"RandomGegenbauer", "SphericalRandomFeatures"}
+POLYNOMIAL = {"RandomMaclaurin", "TensorSketch", "TensorizedProjection"}
+PRODUCTS = Custom(lambda A, B: np.asarray(A) @ np.asarray(B).T)
 
-    assert names(Gaussian(), X) == {CORE[0], CORE[1], CORE[3]}
-    assert names(Gaussian(), UNIT) == set(CORE)
-    assert names(Sigmoid(), X) == {"Nystrom"}
-    assert names(Custom(lambda A, B: np.asarray(A) @ np.asarray(B).T), X) == {"Nystrom"}
+
+@pytest.mark.parametrize(
+    ("kernel", "data", "names"),
+    [
+        (Gaussian(), X, STATIONARY | {"SphericalRandomFeatures"}),
+        (DeltaGaussian(), X, STATIONARY),
+        (ShiftGaussian(shift=0.4), X, STATIONARY - {"MixtureFourier"}),
+        (TL1(2.0), X, STATIONARY),
+        (Sigmoid(), X, {"Nystrom"}),  # the series of tanh diverges beyond π/2
+        (Sigmoid(0.2), X, {"Nystrom", "RandomMaclaurin"}),
+        (Polynomial(), X, {"Nystrom"} | POLYNOMIAL),
+        (SphericalPolynomial(), UNIT, ON_SPHERE | POLYNOMIAL),
+        (OrthantProbability(), X, {"Nystrom", "ConcomitantRankOrder"}),
+        (PRODUCTS, X, {"Nystrom"}),
+        (Similarity(EditDistance()), WORDS, {"Nystrom"}),
+        (Precomputed(), np.eye(20), {"Nystrom"}),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_auto_takes_the_methods_that_can_serve_the_kernel(kernel, data, names):
+    found = [method.name for method in _able(kernel, data)]
+    assert set(found) == names
+    assert found == [method.name for method in METHODS if method.name in names]
+
+
+def test_the_other_methods_are_measured_and_flagged():
+    names = ["MixtureFourier", "SphericalRandomFeatures", *sorted(POLYNOMIAL)]
+    found = _compare(SphericalPolynomial(), UNIT, names, widths=4, n_seeds=2)
+    made = {method.name: method for method in METHODS}
+    assert [row.method for row in found.rows] == names
+    for row in found.rows:
+        assert row.is_measured, row.note
+        assert type(made[row.method].build(Gaussian(), 4, 0)).__name__ == row.method
+        assert row.unbiased == (row.method in POLYNOMIAL)
+        assert row.data_dependent == (row.method == "MixtureFourier")
+    (row,) = _compare(OrthantProbability(), methods="ConcomitantRankOrder").rows
+    assert row.is_measured
+    assert not row.unbiased
 
 
 def test_no_map_is_fitted_after_max_seconds(monkeypatch):
@@ -481,9 +528,9 @@ def test_a_method_is_one_object():
     ],
 )
 def test_bad_input_gets_a_sentence(options, error, message):
-    options = {"kernel": Gaussian(), "data": X, **options}
+    options = {"kernel": Gaussian(), "data": X, "methods": "RandomFourier", **options}
     with pytest.raises(error) as caught:
-        _compare(options.pop("kernel"), options.pop("data"), **options)
+        compare(options.pop("kernel"), options.pop("data"), **options)
     assert message in str(caught.value)
 
 

@@ -87,7 +87,8 @@ def compare(
     >>> import numpy as np, krein
     >>> from krein.kernels import DeltaGaussian
     >>> X = np.random.default_rng(0).random((300, 4))
-    >>> found = krein.compare(DeltaGaussian(), X, widths=[16, 64], random_state=0)
+    >>> methods = ["RandomFourier", "Nystrom"]
+    >>> found = krein.compare(DeltaGaussian(), X, methods, widths=[16, 64], random_state=0)
     >>> print(found.advice)
     Nystrom has the least error, ... at width 64. Of the unbiased methods RandomFourier has the...
     """

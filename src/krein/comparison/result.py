@@ -66,7 +66,9 @@ class Comparison:
     --------
     >>> import numpy as np, krein
     >>> X = np.random.default_rng(0).random((300, 3))
-    >>> found = krein.compare(krein.kernels.Gaussian(), X, widths=[8, 32], random_state=0)
+    >>> methods = ["RandomFourier", "Nystrom"]
+    >>> kernel = krein.kernels.Gaussian()
+    >>> found = krein.compare(kernel, X, methods, widths=[8, 32], random_state=0)
     >>> found.suggested_method
     'Nystrom'
     >>> found.rows[0].method, found.rows[0].width, found.rows[0].unbiased
