@@ -103,7 +103,7 @@ def test_features_follow_the_diagnosis(result: Quickstart) -> None:
         errors = study.diagnosis.errors
         assert errors[study.method] == min(e for name, e in errors.items() if name != "Nystrom")
         assert study.method in lesson(study)
-        assert f"suggests {study.diagnosis.suggested_method}" in lesson(study)
+        assert f"suggests krein.{study.diagnosis.suggested_method}" in lesson(study)
 
 
 @pytest.mark.parametrize("index", [1, 2])

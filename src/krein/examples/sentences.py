@@ -36,7 +36,7 @@ def _suggestion(study: Study) -> str:
     if suggested == study.method:
         return ""
     error = study.diagnosis.errors[suggested]
-    return f" krein.diagnose suggests {suggested}, which is off by {percent(error)}."
+    return f" krein.diagnose suggests krein.{suggested}, which is off by {percent(error)}."
 
 
 def percent(share: float) -> str:
