@@ -307,6 +307,18 @@ def test_refusals(features, rows, said):
     assert not [name for name in vars(features) if name.endswith("_")]
 
 
+@pytest.mark.parametrize("features", MAPS, ids=lambda f: repr(f).replace("\n", ""))
+@pytest.mark.filterwarnings("ignore::krein.kernels.values.UninformativeWarning")
+@pytest.mark.parametrize("size", [1e-200, 1e-30, 1e30, 1e200])
+def test_rows_of_any_size_have_finite_features_or_a_sentence(features, size):
+    try:
+        Z = features.fit(size * X).transform(size * X)
+    except ValueError as error:
+        assert "divide the" in str(error)  # noqa: PT017
+    else:
+        assert np.all(np.isfinite(Z))
+
+
 @pytest.mark.parametrize(
     "features",
     [

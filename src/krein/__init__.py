@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .references import citations
     from .rivals import (
         ConcomitantRankOrder,
         RandomMaclaurin,
@@ -70,6 +71,7 @@ __all__ = [
     "VarianceConstrainedRegressor",
     "alignment",
     "approximation_error",
+    "citations",
     "compare",
     "diagnose",
 ]
@@ -77,6 +79,7 @@ __all__ = [
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
 _HOMES = (
+    "references",
     "features",
     "proximity",
     "rivals",
@@ -99,6 +102,7 @@ _MODULES = (
     "measures",
     "proximity",
     "published",
+    "references",
     "rivals",
     "samplers",
     "spectral",

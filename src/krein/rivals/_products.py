@@ -19,7 +19,7 @@ SCALE_ROWS = (
 
 
 class OfProducts(FeatureMap):
-    """Base class of the maps for kernels of ⟨x, y⟩.
+    """Base class of the maps for kernels of ⟨x, y⟩. A subclass defines `_columns`, its features.
 
     A kernel of ‖x − y‖ is a function of ⟨x, y⟩ on rows of norm 1. `_needs_unit_rows` says that the
     map relies on that, and that new rows must have norm 1.
@@ -34,6 +34,21 @@ class OfProducts(FeatureMap):
     def _check_sphere(self, X: Any) -> None:
         if self._needs_unit_rows:
             check_unit_rows(kernel_name(self.kernel_), norms(X), SCALE_ROWS)
+
+    def _columns(self, X: Any) -> NDArray:
+        raise TypeError(f"{type(self).__name__} must define _columns.")
+
+    def _map(self, X: Any) -> NDArray:
+        self._check_sphere(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            Z = self._columns(X)
+            finite = np.isfinite(Z.sum()) or np.all(np.isfinite(Z))
+        if not finite:
+            raise ValueError(
+                f"{type(self).__name__} has features beyond the range of {Z.dtype} for rows of "
+                f"norm {float(norms(X).max()):.3g}: divide the rows by a number of that size."
+            )
+        return Z
 
 
 def are_unit(X: Any) -> bool:

@@ -136,9 +136,9 @@ class RandomMaclaurin(OfProducts):
         """Return the largest norm of a row x; raise if the sums for ±⟨x, x⟩ are not the kernel."""
         row = take(X, [int(np.argmax(norms(X)))])
         x = (row.toarray() if hasattr(row, "toarray") else row).astype(np.float64)
-        products = np.array([1.0, -1.0]) * (x @ x.T)[0]
         exact = self.kernel_(x, np.concatenate([x, -x]))[0]
         with np.errstate(over="ignore", invalid="ignore"):
+            products = np.array([1.0, -1.0]) * np.square(x).sum()
             errors = np.abs(np.polynomial.polynomial.polyval(products, series) - exact)
         if not np.all(errors <= TOLERANCE * np.abs(exact).max()):
             raise ValueError(
@@ -148,6 +148,5 @@ class RandomMaclaurin(OfProducts):
             )
         return float(np.sqrt(products[0]))
 
-    def _map(self, X: Any) -> NDArray:
-        self._check_sphere(X)
+    def _columns(self, X: Any) -> NDArray:
         return sign_products(X, self._signs, self._scales)

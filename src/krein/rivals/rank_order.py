@@ -16,6 +16,7 @@ from .._validation import store
 from ..features import FeatureMap
 from ..forms import Signature
 from ..kernels import Kernel, OrthantProbability
+from ..kernels._distances import tamed_rows
 from ..kernels.errors import kernel_name
 
 
@@ -129,7 +130,8 @@ class ConcomitantRankOrder(FeatureMap):
         n = self.form_.width
         out = np.zeros((X.shape[0], n), dtype=X.dtype)
         for rows in row_blocks(X.shape[0], 24 * n):
-            values = self._projections(X[rows].astype(np.float64))
+            # Only the direction of a row matters, so rows of any size have finite projections.
+            values = self._projections(tamed_rows(X[rows].astype(np.float64))[0])
             chosen = np.argpartition(values, self.n_chosen_ - 1, axis=1)[:, : self.n_chosen_]
             np.put_along_axis(out[rows], chosen, 1 / np.sqrt(n), axis=1)
         return out

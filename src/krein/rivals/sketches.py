@@ -22,7 +22,7 @@ from .signs import draw_signs, sign_products
 class _OfPolynomials(OfProducts):
     """A map for the kernels ``factor · (γ⟨x, y⟩ + c)^p`` with γ > 0 and c ≥ 0.
 
-    A subclass defines `_draw`, which draws the map of a polynomial, and `_sketch`, its features.
+    A subclass defines `_draw`, which draws the map of a polynomial, and `_columns`, its features.
     """
 
     _parameter_constraints = {
@@ -66,13 +66,6 @@ class _OfPolynomials(OfProducts):
 
     def _draw(self, polynomial: Polynomial, dim: int, rng: np.random.Generator) -> None:
         raise TypeError(f"{type(self).__name__} must define _draw.")
-
-    def _sketch(self, X: Any) -> NDArray:
-        raise TypeError(f"{type(self).__name__} must define _sketch.")
-
-    def _map(self, X: Any) -> NDArray:
-        self._check_sphere(X)
-        return self._sketch(X)
 
 
 class TensorSketch(_OfPolynomials):
@@ -131,7 +124,7 @@ class TensorSketch(_OfPolynomials):
         )
         self.sketch_ = sketch.fit(np.zeros((1, dim)))
 
-    def _sketch(self, X: Any) -> NDArray:
+    def _columns(self, X: Any) -> NDArray:
         out = np.empty((X.shape[0], self.form_.width), dtype=X.dtype)
         # scikit-learn holds a complex sketch for each degree.
         bytes_per_row = 48 * self.sketch_.degree * out.shape[1]
@@ -187,6 +180,6 @@ class TensorizedProjection(_OfPolynomials):
         degrees = np.full(self.n_components, degree)
         self._signs = draw_signs(degrees, dim + bool(self._shift), rng)
 
-    def _sketch(self, X: Any) -> NDArray:
+    def _columns(self, X: Any) -> NDArray:
         scales = np.full(self.form_.width, self._scale / np.sqrt(self.form_.width))
         return sign_products(self._width * X, self._signs, scales, self._shift)

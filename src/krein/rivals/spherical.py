@@ -14,7 +14,8 @@ from .._threads import one_blas_thread
 from .._validation import store
 from ..features import RandomFourier
 from ..features.geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
-from ..kernels import Gaussian, Kernel, NoMeasureError
+from ..kernels import Gaussian, Kernel
+from ..kernels._distances import largest
 from ..kernels.errors import kernel_name
 from ..measures import Measure, Part, TabulatedRadial
 from ..measures.radial import Profile
@@ -23,7 +24,9 @@ from ..samplers import Sampler
 from ._products import are_unit
 
 # Number of distances and of radii of the fit, and of its iterations.
-N_DISTANCES, N_RADII, MAX_ITER = 128, 600, 200
+N_DISTANCES, N_RADII, MAX_ITER = 100, 300, 100
+# Entries of rows beyond this size have squared distances that may overflow.
+LARGEST = 1e150
 
 
 class SphericalRandomFeatures(RandomFourier):
@@ -121,15 +124,21 @@ class SphericalRandomFeatures(RandomFourier):
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         profile, name = kernel.radial_profile, kernel_name(kernel)
         if profile is None:
-            raise NoMeasureError(
+            raise ValueError(
                 f"SphericalRandomFeatures needs a function of ‖x − y‖, and {name} is none. Use "
                 "krein.Nystrom, which only needs kernel values."
             )
         at_zero = float(np.asarray(profile(np.zeros(1)))[0])
         if not 0 < at_zero < np.inf:
-            raise NoMeasureError(
-                f"SphericalRandomFeatures fits a positive spectrum of mass k(0), but {name} has "
-                f"k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is signed."
+            raise ValueError(
+                f"SphericalRandomFeatures needs k(0) > 0, the mass of its positive spectrum, but "
+                f"{name} has k(0) = {at_zero:.4g}. Use krein.RandomFourier, whose spectrum is "
+                "signed."
+            )
+        if largest(X) > LARGEST:
+            raise ValueError(
+                "The squared distances of the rows of X exceed the largest float: divide the rows "
+                "by a number of about their size, and the width of the kernel by the same number."
             )
         extent = measure_extent(X)
         check_products(kernel, extent)
@@ -140,11 +149,10 @@ class SphericalRandomFeatures(RandomFourier):
         fit = PositivePart(profile, X.shape[1], diameter, int(self.n_gaussians))
         self.scales_, self.coefficients_ = fit.scales, fit.coefficients
         measure = Measure([Part(fit.law, at_zero)], diameter)
-        axis = np.eye(1, X.shape[1])
-        reach = diameter if on_sphere else FARTHEST * diameter
-        self._range = Range.of(
-            extent, diameter, reach, lambda z: measure.kernel(z[:, None] * axis), profile
-        )
+        self._range = None
+        if not on_sphere:  # no rows on the sphere are farther apart
+            reach = FARTHEST * diameter
+            self._range = Range.of(extent, diameter, reach, fit.interpolated(reach), profile)
         return measure
 
 
@@ -175,7 +183,7 @@ class PositivePart:
 
         z = np.linspace(0, diameter, N_DISTANCES)
         values = np.asarray(profile(z), dtype=float)
-        self.dim, self._target = dim, values / values[0]
+        self.dim, self._at_zero, self._target = dim, values[0], values / values[0]
         low, high = self._band(z)
         below, above = max(np.sqrt(dim) - 6, 1e-2), np.sqrt(dim) + 6
         self.radii = np.append(0.0, np.geomspace(low * below, high * above, N_RADII))
@@ -191,6 +199,12 @@ class PositivePart:
         self.scales, self.coefficients = np.exp(found.x[:n_gaussians]), found.x[n_gaussians:]
         density = np.maximum(self._densities(self.scales).T @ self.coefficients, 0)
         self.law = TabulatedRadial(dim, self.radii, density)
+
+    def interpolated(self, reach: float) -> Profile:
+        """Return the kernel of the positive part as a function of z in [0, reach], from a table."""
+        z = np.linspace(0, reach, N_DISTANCES)
+        values = self._at_zero * self.law.characteristic(z[:, None] * np.eye(1, self.dim))
+        return lambda distances: np.interp(distances, z, values)
 
     def _band(self, z: NDArray) -> tuple[float, float]:
         """Return the smallest and the largest scale: the profile varies at neither's distance."""
