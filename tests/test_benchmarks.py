@@ -275,3 +275,39 @@ def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
     before = file.read_text(encoding="utf-8")
     tables.main(["--quick", "--csv", str(file)])
     assert file.read_text(encoding="utf-8") == before
+
+
+@pytest.fixture
+def choosing(monkeypatch):
+    """The script with three cheap methods and two kernels."""
+    module = script("choosing", monkeypatch)
+    cheap = ("RandomFourier", "Nystrom", "TensorSketch")
+    monkeypatch.setattr(module, "METHODS", [m for m in module.METHODS if m.name in cheap])
+    few = {name: module.KERNELS[name] for name in ("Gaussian", "TL1")}
+    monkeypatch.setattr(module, "KERNELS", few)
+    return module
+
+
+def test_choosing_writes_its_table_and_its_plot(capsys, choosing, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    csv_file, page, figure = (tmp_path / name for name in ("cells.csv", "page.md", "plot.png"))
+    page.write_text(f"before\n{choosing.BEGIN}\nold\n{choosing.END}\nafter\n", encoding="utf-8")
+    paths = ["--csv", str(csv_file), "--page", str(page), "--figure", str(figure)]
+    cells = choosing.main(["--quick", *paths])
+    # The Gaussian has two methods, TL1 has one and a reason; at two widths each.
+    assert len(cells) == 8
+    assert sum(cell.note != "" for cell in cells) == 2
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- table")
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert "| TL1 | made | – | **" in text
+    assert "old" not in text
+    assert figure.stat().st_size > 1000
+    capsys.readouterr()
+    assert len(choosing.main(["--quick", "--csv", str(csv_file)])) == len(cells)
+    assert "each map is fitted" not in capsys.readouterr().out  # nothing is measured again
+
+
+def test_choosing_leaves_out_sets_without_a_file(choosing, monkeypatch):
+    monkeypatch.setattr(choosing, "find", lambda name: None)
+    assert choosing.main(["--only", "letter"]) == []

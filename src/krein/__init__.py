@@ -6,8 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agreement import alignment, approximation_error
     from .auto import KreinClassifier, KreinRegressor
-    from .diagnostics import Diagnosis, alignment, approximation_error, diagnose
+    from .comparison import Comparison, compare
+    from .diagnostics import Diagnosis, diagnose
     from .estimators import (
         CorrectedSVC,
         KreinRidge,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsymmetricEmbedding",
+    "Comparison",
     "ConcomitantRankOrder",
     "CorrectedSVC",
     "Diagnosis",
@@ -69,6 +72,7 @@ __all__ = [
     "alignment",
     "approximation_error",
     "citations",
+    "compare",
     "diagnose",
 ]
 
@@ -80,13 +84,16 @@ _HOMES = (
     "proximity",
     "rivals",
     "spectral",
-    "diagnostics",
+    "agreement",
     "estimators",
+    "comparison",
+    "diagnostics",
     "auto",
 )
 _MODULES = (
     "auto",
     "bounds",
+    "comparison",
     "estimators",
     "features",
     "forms",

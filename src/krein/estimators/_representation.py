@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
 from .._validation import outside_level
@@ -124,8 +125,9 @@ class Representation:
 
 
 def last_step(features: Any) -> Any:
-    """Return a map, or the last step of a Pipeline."""
-    return features[-1] if hasattr(features, "steps") else features
+    """Return a map, or the last step of a Pipeline; of a frozen map, the map itself."""
+    last = features[-1] if hasattr(features, "steps") else features
+    return last.estimator if isinstance(last, FrozenEstimator) else last
 
 
 def _seen(features: Any, X: Any) -> Any:

@@ -105,7 +105,7 @@ class Study(NamedTuple):
     diagnosis : Diagnosis
         The result of `krein.diagnose`.
     method : str
-        The feature map that the diagnosis suggests.
+        The random feature map with the least error in the diagnosis.
     comparisons : tuple of Comparison
         One comparison per width, in ascending order.
     """

@@ -31,7 +31,7 @@ def _unsteady(outcomes: Sequence[Outcome]) -> str:
 
 
 def lesson(study: Study) -> str:
-    """Say in one sentence how far the features are from the kernel."""
+    """Say how far the features are from the kernel, and what the diagnosis suggests."""
     widest = study.comparisons[-1]
     krein, nystroem = widest.krein, widest.nystroem
     parts = [
@@ -52,8 +52,17 @@ def lesson(study: Study) -> str:
         f"{study.name} is {study.verdict} – {study.diagnosis.evidence} – and at width "
         f"{widest.width} {', '.join(parts)} and {last}; a linear model on them is right on "
         f"{percent(krein.accuracy)} ({study.method}), {percent(widest.nystrom.accuracy)} (Nystrom) "
-        f"and {percent(nystroem.accuracy)} (Nystroem) of the test rows."
+        f"and {percent(nystroem.accuracy)} (Nystroem) of the test rows.{_suggestion(study)}"
     )
+
+
+def _suggestion(study: Study) -> str:
+    """Name the map that the diagnosis suggests, if it is not the map of the table."""
+    suggested = study.diagnosis.suggested_method
+    if suggested == study.method:
+        return ""
+    error = study.diagnosis.errors[suggested]
+    return f" krein.diagnose suggests krein.{suggested}, which is off by {percent(error)}."
 
 
 def percent(share: float) -> str:
