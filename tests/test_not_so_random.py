@@ -14,8 +14,9 @@ import krein
 from krein import NotSoRandomFeatures, RandomFourier
 from krein.spectral import FewPeaksWarning, FromAtoms, Momentum
 from krein.spectral.domains import Harmonics, Waves, default_degree
-from krein.spectral.game import Game, svm_value
+from krein.spectral.game import Game
 from krein.spectral.peaks import Grid
+from krein.spectral.players import MarginPlayer, svm_value
 from krein.spectral.validation import HeldOut, band_candidates, best_prefix
 from krein.spherical import area, degrees, harmonics
 from krein.testing import check_feature_map, check_kernel
@@ -203,11 +204,12 @@ def test_the_game_on_the_sphere_approaches_its_equilibrium(rng):
     value = _equilibrium(signs[:, None] * domain.values, signs, C)
     gaps = []
     for n_rounds in (20, 1600):
-        game = Game(domain, signs[:, None], C, 0.3)
+        game = Game(domain, signs[:, None], MarginPlayer(C, 0.3))
         game.play(n_rounds, 1, rng)
         (gap,), (regret,) = game.gaps(rng)
         record = game.records[0]
-        best = svm_value(game._kernel(record), signs, C)
+        Z = game._columns(record)
+        best = svm_value(Z @ Z.T, signs, C)
         # The two sides of the gap enclose the value of the game.
         assert best - gap - 1e-3 * value <= value <= best + 1e-3 * value
         # Zinkevich's bound with mass 1, per round.
@@ -232,6 +234,7 @@ def test_gaps_are_monitored_on_request_and_left_out_for_many_rows(flat, monkeypa
     features = learner(monitor=True).fit(X, y)
     assert features.gap_path_.shape == (10, 1)
     assert_allclose(features.gap_path_[-1], features.duality_gap_)
+    assert_allclose(features.regret_path_[-1], features.regret_)
     assert features.gap_path_[-1] < features.gap_path_[0]
     assert not hasattr(learner().fit(X, y), "gap_path_")
     plain = learner().fit(X, y)
