@@ -355,11 +355,14 @@ def test_containers_with_weights():
         krein.RandomFourier(ShiftGaussian(), 16, random_state=0),
         krein.Nystrom(DeltaGaussian(1.0, 4.0), 8, random_state=0),
         krein.Nystrom(ShiftGaussian(1.0, 0.4), 8, random_state=0),
+        krein.RandomArcCosine(16, random_state=0),
+        krein.LearnedKernelFeatures(n_components=16, random_state=0),
+        krein.NotSoRandomFeatures(6, band=2.0, n_starts=2, random_state=0),
     ],
     ids=repr,
 )
 def test_feature_maps_of_one_and_of_two_sides(features):
-    check_feature_map(features.fit(X), X[:20], X[20:40])
+    check_feature_map(features.fit(X, LABELS), X[:20], X[20:40])
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -381,6 +384,7 @@ LEARNERS = [
     krein.VarianceConstrainedRegressor(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.VarianceConstrainedClassifier(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.KreinSVC(DeltaGaussian(1.0, 4.0), 10, alpha=1e-3, tol=1e-10, random_state=0),
+    krein.NotSoRandomClassifier(6, C=1.0, band=2.0, n_starts=2, tol=1e-10, random_state=0),
 ]
 
 

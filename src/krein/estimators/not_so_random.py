@@ -121,7 +121,8 @@ class NotSoRandomClassifier(KreinSVC):
     Notes
     -----
     The features are learned from the distinct rows of positive weight, at most 100,000 of them;
-    weights act on the machine. Rows of equal content count once, with the smallest label.
+    weights act on the machine. Rows of equal content count once, with the label of the largest
+    total weight (from a stream, the smallest label).
 
     References
     ----------
@@ -182,11 +183,16 @@ class NotSoRandomClassifier(KreinSVC):
         return X, y
 
     def _targets_of(self, survey: Survey) -> Targets:
-        targets, sample = super()._targets_of(survey), survey.sample
-        if sample.y is not None and len(np.unique(sample.y)) < 2:
+        targets, labels = super()._targets_of(survey), np.asarray(survey.sample.y)
+        if len(labels) < 3:
             raise ValueError(
-                f"{self._name} needs rows that differ between the classes, but all rows of X are "
-                "equal, or every row has the same content as a row of another class."
+                f"{self._name} needs at least 3 distinct rows, got {len(labels)}: every wave "
+                "separates two rows."
+            )
+        if len(np.unique(labels)) < 2:
+            raise ValueError(
+                f"{self._name} needs rows that differ between the classes, but at each distinct "
+                f"row the class {str(labels[0])!r} is the most frequent one."
             )
         return targets
 
