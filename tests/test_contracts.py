@@ -384,7 +384,6 @@ LEARNERS = [
     krein.VarianceConstrainedRegressor(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.VarianceConstrainedClassifier(Gaussian(1.0), 10, alpha=1e-3, random_state=0),
     krein.KreinSVC(DeltaGaussian(1.0, 4.0), 10, alpha=1e-3, tol=1e-10, random_state=0),
-    krein.NotSoRandomClassifier(6, C=1.0, band=2.0, n_starts=2, tol=1e-10, random_state=0),
 ]
 
 
@@ -394,7 +393,11 @@ def test_learners(learner):
     check_learner(learner, X, y)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+# C belongs to a sum over the rows: with all weights doubled the model is another one.
+SUMMED = [krein.NotSoRandomClassifier(6, C=1.0, band=2.0, n_starts=2, tol=1e-10, random_state=0)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS + SUMMED, ids=lambda learner: type(learner).__name__)
 def test_learners_see_data_only_through_folds(learner):
     """The model of a fold over pieces of another size is the same."""
     y = LABELS if hasattr(learner, "class_weight") else VALUES

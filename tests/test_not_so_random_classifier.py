@@ -113,6 +113,15 @@ def test_weights_are_copies_and_zeros_are_absent(board):
     assert np.abs(plain.decision_function(X) - weighted.decision_function(X)).max() > 1e-2
 
 
+def test_the_order_of_the_rows_changes_nothing(board, rng):
+    X, y = board
+    order = rng.permutation(len(X))
+    one = classifier(C="cv", cv=2, tol=1e-8).fit(X, y)
+    other = classifier(C="cv", cv=2, tol=1e-8).fit(X[order], y[order])
+    assert_allclose(other.decision_function(X), one.decision_function(X), atol=1e-4)
+    assert_allclose(other.cv_results_["hinge"], one.cv_results_["hinge"], rtol=1e-4)
+
+
 def test_equal_rows_have_the_label_of_most_of_them(rng):
     X = rng.integers(0, 2, (600, 4)).astype(float)  # 16 distinct rows, each with both labels
     y = (X[:, 0] != X[:, 1]) ^ (rng.random(600) < 0.2)
