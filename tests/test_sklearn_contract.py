@@ -36,9 +36,12 @@ from krein import (
     KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
+    LearnedKernelFeatures,
     MixtureFourier,
+    NotSoRandomClassifier,
     NotSoRandomFeatures,
     Nystrom,
+    RandomArcCosine,
     RandomFourier,
     RandomGegenbauer,
     RandomMaclaurin,
@@ -118,6 +121,8 @@ VARIANTS = [
     rival(SphericalRandomFeatures, DeltaGaussian(3.0, 1.0) + 1, sampler="orthogonal"),
     rival(TensorizedProjection, -Polynomial(3)),
     rival(TensorSketch, Polynomial(3)),
+    LearnedKernelFeatures(n_components=6, rho=0.5, random_state=0),
+    RandomArcCosine(16, order=0, sampler="orthogonal", random_state=0),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
     Nystrom(Gaussian(5.0), "auto", random_state=0),
@@ -137,6 +142,7 @@ VARIANTS = [
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
     KreinSVC(DeltaGaussian(), loss="hinge", alpha=1e-4, random_state=0),
     KreinSVC(features=nystrom(landmarks="supervised"), random_state=0),
+    NotSoRandomClassifier(4, C=10.0, band=3.0, n_starts=2, game=False, random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),
@@ -173,6 +179,7 @@ QUICK: dict[type, dict] = {
     KreinClassifier: {"max_seconds": 1e-9},
     KreinRegressor: {"max_seconds": 1e-9},
     MixtureFourier: {"n_components": 4, "max_iter": 1},
+    NotSoRandomClassifier: {"n_components": 8, "band": 1.0, "n_starts": 2, "cv": 4},
 }
 BUILT = [cls(**QUICK.get(cls, {})) for cls in ESTIMATORS]
 
