@@ -26,7 +26,8 @@ class NoFoldsError(ValueError):
 
     def __str__(self) -> str:
         called = "" if self.alpha is None else f"(alpha={self.alpha!r})"
-        cure = "." if self.alpha is None else ": give alpha a number."
+        cure = ": give alpha a number." if isinstance(self.alpha, str) else ": use calibrate=False."
+        cure = "." if self.alpha is None else cure
         return (
             f"{self.owner}{called} needs at least two distinct rows for cross-validation, got "
             f"n_samples = {self.n_rows}{cure}"

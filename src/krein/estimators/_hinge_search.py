@@ -157,6 +157,22 @@ class LeftOut:
                 found[i, :, k] = self.at(state)
         return found
 
+    def solutions(self, penalty: Split, start: Array | None) -> Array:
+        """The coefficients of all classes, shape (p + 1, q), the intercepts last.
+
+        Newton's method begins with `start`, of the same shape, or with zeros.
+        """
+        found = []
+        for k, y in enumerate(self.rows.targets):
+            rows = self.rows
+            state = NewtonState.zero(rows) if start is None else NewtonState.at(rows, start[:, k])
+            found.append(self.solve(y, penalty, state).coef)
+        return np.stack(found, axis=1)
+
+    def uncentered(self, coef: Array) -> tuple[Array, Array]:
+        """Coefficients (p, q) and intercepts (q,) of features that are not centred."""
+        return coef[:-1], coef[-1] - self.rows.mean @ coef[:-1]
+
 
 @dataclass(frozen=True)
 class SharedMap(LeftOut):

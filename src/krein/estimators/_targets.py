@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import unit_of
-from ..streaming import Survey
+from ..learning import Calibration, Residuals, calibrated
+from ..streaming import HeldRows, Survey
 
 Array = NDArray[np.floating]
 
@@ -69,6 +70,10 @@ class Numbers:
     def decode(self, outputs: Array) -> NDArray:
         """Return the predictions of outputs (n, q)."""
         return self.decision(outputs)
+
+    def calibration(self, held: HeldRows) -> Residuals:
+        """Return what rows that were held out tell about the errors of predictions."""
+        return Residuals.of((held.Y - held.outputs) / self.unit, held.weight)
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,11 @@ class Classes:
     def decode(self, outputs: Array) -> NDArray:
         """Return the class that each row of outputs (n, q) names."""
         return decide(self.decision(outputs), self.labels)
+
+    def calibration(self, held: HeldRows) -> Calibration:
+        """Return what rows that were held out tell about the probabilities of the classes."""
+        codes = (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
+        return calibrated(held.outputs, codes, held.weight)
 
 
 Targets = Numbers | Classes

@@ -22,6 +22,7 @@ from ..streaming import (
     Data,
     Folds,
     GivenFolds,
+    HeldOut,
     Moments,
     Piece,
     Survey,
@@ -37,6 +38,8 @@ Array = NDArray[np.floating]
 
 # Features of up to this size are kept between passes; larger ones are computed anew.
 CACHE_BYTES = 2**30
+# Features of up to this size are kept for a second pass of the same learner.
+LIGHT_BYTES = 2**27
 
 
 class FeatureBlock(NamedTuple):
@@ -90,7 +93,12 @@ class FeatureBlocks:
     @property
     def is_small(self) -> bool:
         """True if all features together fit into `CACHE_BYTES`."""
-        return 8 * self.n_rows * self.width <= CACHE_BYTES
+        return self.n_bytes <= CACHE_BYTES
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all features together."""
+        return 8 * self.n_rows * self.width
 
     def __iter__(self) -> Iterator[FeatureBlock]:
         if self._kept:
@@ -125,6 +133,8 @@ class Fold:
     ----------
     blocks : FeatureBlocks
         The features of the other rows.
+    hashes : ndarray of uint64 of shape (n,)
+        The hashes of the content of the rows of the fold.
     Z : ndarray of shape (n, p)
         The features of the rows of the fold.
     Y : ndarray of shape (n, q)
@@ -133,6 +143,7 @@ class Fold:
     """
 
     blocks: FeatureBlocks
+    hashes: Hashes
     Z: Array
     Y: Array
     weight: Array
@@ -193,16 +204,14 @@ class Task:
         """The moments of [Z Y] of each fold."""
         return self.blocks.moments(self.survey.folds)
 
-    @property
-    def folds(self) -> list[Fold]:
-        """The folds, each with a map of its own; kept only if the task is shared."""
-        if not self.is_shared:
-            return list(self._nested())
-        return self._kept_folds
-
     @cached_property
-    def _kept_folds(self) -> list[Fold]:
+    def folds(self) -> list[Fold]:
+        """The folds, each with a map of its own."""
         return list(self._nested())
+
+    def keep_features(self) -> None:
+        """Keep the features of all rows between passes if they are in memory and small."""
+        self.blocks.keeps |= self.data.in_memory and self.blocks.n_bytes <= LIGHT_BYTES
 
     def _blocks(self, data: Data, representation: Representation, n_rows: int) -> FeatureBlocks:
         return FeatureBlocks(data, representation, self.targets, n_rows, self.is_shared)
@@ -250,6 +259,7 @@ class Task:
         weight = self.targets.weigh(y, None if new.weight is None else new.weight[test])
         return Fold(
             self._blocks(part, representation, len(train)),
+            self.data.hashes[test],
             np.concatenate(parts),
             self.targets.encode(y),
             np.ones(len(test)) if weight is None else weight,
@@ -339,6 +349,41 @@ class Mistakes:
     def errors(self) -> Array:
         """The share of wrong rows of each candidate."""
         return self.wrong / (self.total or 1.0)
+
+
+class OutsideFolds:
+    """The statistic of the outputs of all rows, each by the model of its own fold.
+
+    Parameters
+    ----------
+    folds : Folds or GivenFolds
+    models : dict
+        For each fold, the coefficients (p, q) and intercepts (q,) of the rows outside it.
+    held : HeldOut
+        Takes the outputs.
+    """
+
+    def __init__(
+        self,
+        folds: Folds | GivenFolds,
+        models: dict[int, tuple[Array, Array]],
+        held: HeldOut,
+    ):
+        self.folds, self.models, self.held = folds, models, held
+
+    def update(self, block: FeatureBlock) -> OutsideFolds:
+        places = self.folds(block.hashes, block.rows)
+        for number, (coef, intercept) in self.models.items():
+            rows = np.flatnonzero(places == number)
+            if len(rows):
+                outputs = block.Z[rows] @ coef.astype(block.Z.dtype) + intercept
+                weight = None if block.weight is None else block.weight[rows]
+                self.held.add(block.hashes[rows], outputs, block.Y[rows], weight)
+        return self
+
+    def merge(self, other: OutsideFolds) -> OutsideFolds:
+        self.held.merge(other.held)
+        return self
 
 
 class Predictions:

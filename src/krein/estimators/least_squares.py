@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -39,8 +40,13 @@ class LeastSquaresLearner(Learner):
 
     def _solve(self, task: Task) -> None:
         # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
-        by_fold = self._needs_folds and not (task.is_shared and self._nests(task))
+        nests = self._nests(task)
+        by_fold = (self._needs_folds or self._is_calibrated) and not (task.is_shared and nests)
+        if by_fold and self._is_calibrated and not nests:
+            task.keep_features()
         self._parts = task.fold_moments if by_fold else task.moments
+        if by_fold and not self._needs_folds:
+            self._parts = [Moments.total(self._parts)]
         self._solve_moments(self._parts, task.survey, task)
 
     def _forget(self) -> None:
@@ -67,8 +73,7 @@ class LeastSquaresLearner(Learner):
         self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any
     ) -> tuple[Array, Array]:
         """The coefficients (p, q) and intercepts (q,) for a penalty."""
-        coef = solver.solve(problems.whole, penalty)
-        return coef, problems.whole.intercept(coef)
+        return self._solution(solver, problems.whole, penalty)
 
     def _solver(self, representation: Representation) -> Any:
         """The solver of the penalty, on the features of this representation."""
@@ -83,6 +88,25 @@ class LeastSquaresLearner(Learner):
     def _posed(self, solver: Any, problem: LeastSquares) -> tuple[LeastSquares, float]:
         """The problem that the penalties belong to, and the variance of its features."""
         return problem, float(np.trace(problem.gram)) or 1.0
+
+    def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        penalty = Wanted.of(self).of_fitted(self)
+        if self._nests(task):
+            for number, part in enumerate(task.folds):
+                solver = self._solver(part.blocks.representation)
+                yield number, self._solution(solver, self._training(part), penalty)
+            return
+        parts, q = task.fold_moments, task.targets.n_outputs
+        solver = self._solver(task.representation)
+        for number, (part, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
+            if part.weight and rest.weight:
+                train = LeastSquares.of(rest, q, self.fit_intercept, self._center_features)
+                yield number, self._solution(solver, train, penalty)
+
+    def _solution(self, solver: Any, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:
+        """The coefficients (p, q) and intercepts (q,) of a problem."""
+        coef = solver.solve(problem, penalty)
+        return coef, problem.intercept(coef)
 
     # --- tuning ---------------------------------------------------------------------------------
 
@@ -209,6 +233,7 @@ class LeastSquaresLearner(Learner):
                 )
             return self._first_rows(X, y, sample_weight, announced)
         self._check_unsupervised(self._representation)
+        self.__dict__.pop("_calibration", None)  # it tells nothing about the rows to come
         before = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=False)
         rng = as_generator(self.random_state)

@@ -35,6 +35,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {keep_statistics}
     {random_state}
 
@@ -80,6 +81,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         keep_statistics: bool = False,
         random_state: Any = None,
     ):
@@ -107,6 +109,7 @@ class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {class_weight}
     {keep_statistics}
     {random_state}
@@ -154,6 +157,7 @@ class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         class_weight: Any = None,
         keep_statistics: bool = False,
         random_state: Any = None,
