@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
+from ..estimators._certainty import Certainty
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._parameters import store
 from ..estimators._progress import reporting, stage, with_callbacks
@@ -39,7 +40,7 @@ from .trials import TWO_SIDED, Tasks, Trials
 from .values import median_dissimilarity, resolved
 
 
-class Automatic(Estimator):
+class Automatic(Certainty, Estimator):
     """Fit learners with tuned penalties on several maps and keep the best of cross-validation.
 
     A subclass defines `_learners` and, if it compares trials by other losses than the squared
@@ -57,6 +58,10 @@ class Automatic(Estimator):
     def _criteria(self, few: bool) -> tuple[str, ...]:
         """Return the losses that trials are compared by, as `cv_results_` names them."""
         return ("squared_error",)
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return True
 
     @property
     def _recipe(self) -> Recipe:
@@ -145,6 +150,8 @@ class Automatic(Estimator):
             )
         self.estimators_ = trials.finish()
         self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        with stage(self, "calibration"):
+            self._calibration = trials.tasks.targets.calibration(trials.held_out())
         if not trials.saw_both_sides:
             seen = self.best_estimator_._representation
             seen.warn_if_two_sided(self._name, self._two_sided_name)
