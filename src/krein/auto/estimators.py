@@ -107,7 +107,9 @@ class Automatic(Certainty, Estimator):
 
     def _fit(self, data: Data, survey: Survey) -> None:
         targets: Targets = (
-            Classes.of(survey, self._name) if self._classifies else Numbers.of(survey, self._name)
+            Classes.of(survey, self._name, self.class_weight)
+            if self._classifies
+            else Numbers.of(survey, self._name)
         )
         seed = int(as_generator(self.random_state).integers(2**31))
         n_sampled = count(survey.sample.X)
@@ -315,6 +317,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     {max_seconds}
     {max_megabytes}
     {cv}
+    {class_weight}
     {random_state}
 
     Attributes
@@ -347,6 +350,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
         cv: Any = "auto",
+        class_weight: Any = None,
         random_state: Any = None,
     ):
         store(self, locals())

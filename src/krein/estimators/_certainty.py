@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,11 +18,11 @@ Array = NDArray[np.floating]
 
 def _tells_probabilities(learner: Any) -> bool:
     """Return True if a classifier has probabilities, or will have them after `fit`."""
-    if not learner._classifies:
+    if not is_classifier(learner):
         return False
-    reason = learner._uncertain
+    reason = learner._doubt("predict_proba")
     if reason:
-        raise AttributeError(f"{reason} predict_proba needs held-out rows.")
+        raise AttributeError(reason)
     return True
 
 
@@ -33,26 +34,25 @@ class Certainty:
 
     # Probabilities or quantiles of errors; absent if nothing was held out.
     _calibration: Any
-    _classifies: bool
-    _name: str
 
     @property
     def _is_calibrated(self) -> bool:
         """True if `fit` holds rows out and calibrates the outputs."""
-        raise TypeError(f"{self._name} must define _is_calibrated.")
+        raise TypeError(f"{type(self).__name__} must define _is_calibrated.")
 
-    @property
-    def _uncertain(self) -> str:
-        """Why the learner cannot say how sure it is; empty if it can."""
+    def _doubt(self, verb: str) -> str:
+        """Return why the learner cannot say how sure it is; empty if it can."""
         if hasattr(self, "_calibration"):
             return ""
         if not self._is_calibrated:
-            return (
-                f"{self._name} held no rows out, because its penalties are given or "
-                "calibrate=False: use calibrate=True."
-            )
+            given = f"alpha={self.alpha!r}, " if hasattr(self, "alpha") else ""
+            name = f"{type(self).__name__}({given}calibrate={self.calibrate!r})"  # type: ignore[attr-defined]
+            return f"{verb} needs held-out rows, and {name} holds none out: use calibrate=True."
         if hasattr(self, "coef_"):
-            return f"{self._name}.partial_fit holds no rows out, and rows are not kept: use fit."
+            return (
+                f"{verb} needs held-out rows, and {type(self).__name__}.partial_fit holds none "
+                "out: use fit."
+            )
         return ""
 
     @available_if(_tells_probabilities)
@@ -87,7 +87,7 @@ class Certainty:
         with np.errstate(divide="ignore"):
             return np.log(found)
 
-    @available_if(lambda self: not self._classifies)
+    @available_if(lambda self: not is_classifier(self))
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
         """Return intervals that contain a new target with a given probability.
 
@@ -110,9 +110,9 @@ class Certainty:
         check_is_fitted(self)
         if not isinstance(coverage, Real) or not 0 < coverage < 1:
             raise ValueError(f"coverage must be a number between 0 and 1, got {coverage!r}.")
-        if self._uncertain:
-            raise ValueError(f"{self._uncertain} predict_interval needs held-out rows.")
-        predictions = self.predict(X)  # type: ignore[attr-defined]
+        if doubt := self._doubt("predict_interval"):
+            raise ValueError(doubt)
+        predictions = self.predict(X)
         residuals: Residuals = self._calibration
         bounds = residuals.interval(float(coverage))
         return predictions[:, None] + (bounds[:, 0] if predictions.ndim == 1 else bounds)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from .._hashing import Hashes
 from .._validation import as_generator
 from ..features.base import FewRowsWarning
 from ..kernels.values import UninformativeWarning
+from ..learning import Posterior
 from ..rows import take
 from ..streaming import (
     Block,
@@ -400,14 +401,17 @@ class Predictions:
         self.parts: list[Array] = []
         self.n_rows = 0
 
-    def update(self, block: Any) -> Predictions:
+    def update(self, block: Any) -> Self:
         for part in split(Block(block.X), self.representation.block_rows):
             Z = self.representation.transform(part.X, self.n_rows)
-            self.parts.append((Z @ self.coef.T.astype(Z.dtype)).astype(float))
+            self.parts.append(self._of(Z))
             self.n_rows += len(Z)
         return self
 
-    def merge(self, other: Predictions) -> Predictions:
+    def _of(self, Z: Array) -> Array:
+        return (Z @ self.coef.T.astype(Z.dtype)).astype(float)
+
+    def merge(self, other: Self) -> Self:
         self.parts += other.parts
         self.n_rows += other.n_rows
         return self
@@ -415,3 +419,21 @@ class Predictions:
     @property
     def outputs(self) -> Array:
         return np.concatenate(self.parts)
+
+
+class Doubts(Predictions):
+    """The statistic of predictions and of their posterior variances, shape (n, q + 1).
+
+    Parameters
+    ----------
+    representation : Representation
+    coef : ndarray of shape (q, p)
+    posterior : Posterior
+    """
+
+    def __init__(self, representation: Representation, coef: Array, posterior: Posterior):
+        super().__init__(representation, coef)
+        self.posterior = posterior
+
+    def _of(self, Z: Array) -> Array:
+        return np.column_stack([super()._of(Z), self.posterior.variances(Z)])

@@ -98,8 +98,8 @@ class LeastSquaresLearner(Learner):
             return
         parts, q = task.fold_moments, task.targets.n_outputs
         solver = self._solver(task.representation)
-        for number, (part, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
-            if part.weight and rest.weight:
+        for number, (test, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
+            if test.weight and rest.weight:
                 train = LeastSquares.of(rest, q, self.fit_intercept, self._center_features)
                 yield number, self._solution(solver, train, penalty)
 

@@ -11,6 +11,7 @@ from .indefinite import SymmetricIndefinite
 from .losses import Hinge, MarginLoss, SquaredError, SquaredHinge
 from .newton import Newton
 from .penalties import L1, Constrained, Indefinite, Split
+from .posterior import Posterior
 from .problems import LeastSquares
 from .residuals import Residuals
 from .secular import Secular
@@ -31,6 +32,7 @@ __all__ = [
     "LeastSquares",
     "MarginLoss",
     "Newton",
+    "Posterior",
     "Residuals",
     "Secular",
     "Sigmoid",

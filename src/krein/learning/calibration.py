@@ -231,7 +231,8 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
         The index of the class of each row.
     weight : ndarray of shape (n,)
     """
-    simple, rich = Sigmoid.of, Isotonic.of
+    simple: Fitter = Sigmoid.of
+    rich: Fitter = Isotonic.of
     if outputs.shape[1] > 1:
         simple, rich = Softmax.of, partial(Softmax.of, shifts=True)
     chosen = rich if _is_better(rich, simple, outputs, codes, weight) else simple

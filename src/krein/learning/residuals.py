@@ -30,6 +30,8 @@ class Residuals:
         The quantiles of each output.
     variance : ndarray of shape (q,)
         The mean square of the errors of each output.
+    n_rows : float
+        The number of rows; a row of weight two counts twice.
 
     References
     ----------
@@ -48,6 +50,7 @@ class Residuals:
     levels: Array
     values: Array
     variance: Array
+    n_rows: float
 
     @classmethod
     def of(cls, errors: Array, weight: Array) -> Residuals:
@@ -59,7 +62,8 @@ class Residuals:
         if len(errors) <= QUANTILES and errors.shape[1] == 1:
             levels = found[0][0]  # nothing is rounded
         values = np.stack([np.interp(levels, u, v) for u, v in found], axis=1)
-        return cls(levels, values, weight @ np.square(errors) / weight.sum())
+        total = float(weight.sum())
+        return cls(levels, values, weight @ np.square(errors) / total, total)
 
     def interval(self, coverage: float) -> Array:
         """Return the bounds of an error, shape (2, q), with equal chances beyond either bound.
