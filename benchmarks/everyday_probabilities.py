@@ -6,10 +6,10 @@
 "probabilities" compares the log-loss of `predict_proba` with that of scikit-learn's
 `CalibratedClassifierCV` around the same learner, by a sigmoid and by isotonic regression, on the
 same random splits and the same five folds. The difference may be at most two paired standard errors
-and one per cent. "intervals" measures the share of new targets in the intervals of `KreinRidge`, and
-"automatic" that of `KreinRegressor` on 1000 rows: it may differ from the nominal 90 % by two points
-or two standard errors. Times are CPU seconds of one BLAS thread. --cells names a .csv file from
-which a later run continues. Data come from $KREIN_DATA or ../shared/data; sets without a file are
+and one per cent. "intervals" measures the share of new targets in the intervals of `KreinRidge`,
+and "automatic" that of `KreinRegressor` on 1000 rows: it may differ from the nominal 90 % by two
+points or two standard errors. Times are CPU seconds of one BLAS thread. --cells names a .csv file
+from which a later run continues. Data come from $KREIN_DATA or ../shared/data; sets without a file are
 left out. The exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is
 checked.
 """
@@ -144,6 +144,8 @@ def probability_rows(quick: bool, repeats: int, file: Path | None) -> Iterator[R
         "SVC": KreinSVC(n_components=20 if quick else WIDTH, random_state=0),
     }
     most = 300 if quick else MOST_ROWS["probabilities"]
+    for learner in learners.values():  # what is compiled or imported first is not timed
+        clone(learner).fit(*datasets.load_iris(return_X_y=True))
     for name, made in (dict(list(CLASSES.items())[:1]) if quick else CLASSES).items():
         if (data := made()) is None:
             continue
@@ -156,29 +158,21 @@ def probability_rows(quick: bool, repeats: int, file: Path | None) -> Iterator[R
                 file,
                 partial(probability_cells, data, learner, most),
             )
-            ours, best = cells["ours"], np.minimum(cells["sigmoid"], cells["isotonic"])
-            gap = ours - (
-                cells["sigmoid"]
-                if cells["sigmoid"].mean() < cells["isotonic"].mean()
-                else cells["isotonic"]
-            )
-            error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else 0.0
-            peers = (
-                f"sigmoid {cells['sigmoid'].mean():.4f}, isotonic {cells['isotonic'].mean():.4f}"
-            )
-            yield Row(
-                f"{name}, {kind}: log-loss",
-                float(ours.mean()),
-                "",
-                float(ours.mean() - gap.mean()) * 1.01 + 2 * error,
-                note=peers,
-            )
-            ratio = cells["our seconds"].sum() / cells["sigmoid seconds"].sum()
-            spent = f"{cells['our seconds'].mean():.2f} s"
-            yield Row(
-                f"{name}, {kind}: CPU time over the sigmoid's", float(ratio), "", 0.5, note=spent
-            )
-            del best
+            yield from probability_figures(f"{name}, {kind}", cells)
+
+
+def probability_figures(name: str, cells: dict[str, NDArray]) -> Iterator[Row]:
+    """The rows of one learner on one set, against the better peer of all splits together."""
+    ours = cells["ours"]
+    best = min("sigmoid", "isotonic", key=lambda method: cells[method].mean())
+    gap = ours - cells[best]
+    error = float(gap.std(ddof=1) / np.sqrt(len(gap)))
+    peers = f"sigmoid {cells['sigmoid'].mean():.4f}, isotonic {cells['isotonic'].mean():.4f}"
+    bar = 1.01 * float(cells[best].mean()) + 2 * error
+    yield Row(f"{name}: log-loss", float(ours.mean()), "", bar, note=peers)
+    ratio = float(cells["our seconds"].sum() / cells["sigmoid seconds"].sum())
+    spent = f"{cells['our seconds'].mean():.2f} s"
+    yield Row(f"{name}: CPU time over the sigmoid's", ratio, "", 0.5, note=spent)
 
 
 # --- intervals ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..estimators._estimator import Estimator, is_stream
 from ..estimators._parameters import store
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, scaled_gaussian
-from ..estimators._targets import Classes, Numbers, Targets, decide
+from ..estimators._targets import Numbers, Targets, labels_of
 from ..estimators.ridge import KreinRidge, KreinRidgeClassifier
 from ..estimators.svc import KreinSVC
 from ..estimators.two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
@@ -107,7 +107,7 @@ class Automatic(Certainty, Estimator):
 
     def _fit(self, data: Data, survey: Survey) -> None:
         targets: Targets = (
-            Classes.of(survey, self._name, self.class_weight)
+            labels_of(survey, self._name, self.class_weight)
             if self._classifies
             else Numbers.of(survey, self._name)
         )
@@ -394,4 +394,5 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
             For ``Precomputed(symmetric=False)``, a pair ``(k(x, T), k(T, x).T)`` of arrays of shape
             (m, n), with the n training rows T.
         """
-        return decide(self.decision_function(X), self.classes_)
+        outputs = self.decision_function(X)
+        return self.best_estimator_._targets.decode(outputs.reshape(len(outputs), -1))

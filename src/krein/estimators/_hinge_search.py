@@ -244,7 +244,7 @@ class Search:
 
     def scores(self, candidates: list[Split]) -> list[tuple[float, ...]]:
         """Error, loss, squared error and Brier score of each candidate, on the rows left out."""
-        scores = Scores(len(candidates))
+        scores = Scores(len(candidates), self.task.targets)
         for part in self.folds():
             found = part.outputs(candidates)
             scores.add(found, part.Y, part.judging, self.judge.value(part.Y * found).sum(axis=2))

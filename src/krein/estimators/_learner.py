@@ -24,7 +24,7 @@ from ._estimator import Estimator, is_stream
 from ._penalties import is_tuned
 from ._progress import reporting, stage, with_callbacks
 from ._representation import Recipe, Representation
-from ._targets import Classes, Numbers, Targets
+from ._targets import Numbers, Targets, labels_of
 from ._task import OutsideFolds, Predictions, Task
 
 Array = NDArray[np.floating]
@@ -133,7 +133,7 @@ class Learner(Certainty, Estimator):
         self.__dict__.pop("kernel_", None)  # of an earlier fit
         if self.features is None:
             self.kernel_ = self.features_.kernel_
-        if isinstance(task.targets, Classes):
+        if not isinstance(task.targets, Numbers):
             self.classes_ = task.targets.labels
 
     @property
@@ -145,7 +145,7 @@ class Learner(Certainty, Estimator):
 
     def _targets_of(self, survey: Survey) -> Targets:
         if self._classifies:
-            return Classes.of(survey, self._name, self.class_weight)
+            return labels_of(survey, self._name, self.class_weight)
         return Numbers.of(survey, self._name)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:

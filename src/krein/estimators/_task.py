@@ -33,7 +33,7 @@ from ..streaming import (
 from ..streaming.moments import FoldMoments
 from ..streaming.survey import sample_of
 from ._representation import Recipe, Representation
-from ._targets import Targets, mistakes
+from ._targets import Targets
 
 Array = NDArray[np.floating]
 
@@ -273,9 +273,11 @@ class Scores:
     Parameters
     ----------
     n_candidates : int
+    targets : Numbers or Classes or Tags
     """
 
-    def __init__(self, n_candidates: int):
+    def __init__(self, n_candidates: int, targets: Targets):
+        self.targets = targets
         self.wrong, self.lost, self.squares, self.clipped = np.zeros((4, n_candidates))
         self.total = 0.0
 
@@ -283,7 +285,7 @@ class Scores:
         """Add outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
         self.total += float(weight.sum())
         self.lost += losses @ weight
-        self.wrong += mistakes(outputs, Y) @ weight
+        self.wrong += self.targets.mistakes(outputs, Y) @ weight
         self.squares += np.square(outputs - Y).sum(axis=2) @ weight
         self.clipped += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
 
@@ -314,6 +316,7 @@ class Mistakes:
     folds : Folds or GivenFolds
     fitted : dict
         For each fold that is judged, coefficients (c, p, q) and intercepts (c, q).
+    targets : Classes or Tags
     at_once : int, default=64
         The number of candidates that are applied at a time.
     """
@@ -322,9 +325,10 @@ class Mistakes:
         self,
         folds: Folds | GivenFolds,
         fitted: dict[int, tuple[Array, Array]],
+        targets: Targets,
         at_once: int = 64,
     ):
-        self.folds, self.fitted, self.at_once = folds, fitted, at_once
+        self.folds, self.fitted, self.targets, self.at_once = folds, fitted, targets, at_once
         n_candidates = len(next(iter(fitted.values()))[0])
         self.wrong, self.total = np.zeros(n_candidates), 0.0
 
@@ -337,7 +341,8 @@ class Mistakes:
             for first in range(0, len(coefs) if len(rows) else 0, self.at_once):
                 part = slice(first, first + self.at_once)
                 out = block.Z[rows] @ coefs[part].astype(block.Z.dtype)
-                wrong = mistakes(out + intercepts[part][:, None], block.Y[rows])
+                out = out + intercepts[part][:, None]
+                wrong = self.targets.mistakes(out, block.Y[rows])
                 self.wrong[part] += wrong @ s[rows]
         return self
 

@@ -20,7 +20,7 @@ from ._errors import NoFoldsError
 from ._learner import Learner
 from ._penalties import Wanted, as_table
 from ._representation import Representation
-from ._targets import Classes
+from ._targets import Classes, Numbers, Tags
 from ._task import FeatureBlocks, Fold, Mistakes, Scores, Task
 
 Array = NDArray[np.floating]
@@ -137,7 +137,7 @@ class LeastSquaresLearner(Learner):
             if by_error and self.alpha != "gradient":
                 assert task is not None
                 by_fold = dict(zip(problems.folds, fitted, strict=True))
-                mistakes = Mistakes(task.survey.folds, by_fold)
+                mistakes = Mistakes(task.survey.folds, by_fold, task.targets)
                 results["error"] = fold(task.blocks, mistakes).errors
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
@@ -182,7 +182,7 @@ class LeastSquaresLearner(Learner):
 
     def _nested_scores(self, candidates: list[Any], parts: list[Fold]) -> Scores:
         """Losses and errors of all candidates, with a map of its own for each fold."""
-        scores = Scores(len(candidates))
+        scores = Scores(len(candidates), self._targets)
         for part in parts:
             problem = self._training(part)
             coefs = list(self._solver(part.blocks.representation).path(problem, candidates))
@@ -278,9 +278,10 @@ class LeastSquaresLearner(Learner):
         check_is_fitted(self)
         targets = self._targets
         columns = before.get("n_features_in_"), vars(self).get("n_features_in_")
-        if isinstance(targets, Classes):
+        if not isinstance(targets, Numbers):
             self._check_labels(targets, survey, announced)
-            outputs: tuple[Any, Any] = (None, None)
+            columns_of_y = targets.n_outputs if isinstance(targets, Tags) else 1
+            outputs: tuple[Any, Any] = columns_of_y, survey.n_outputs
         else:
             outputs = targets.is_vector, survey.is_vector
         for what, (had, has) in {"columns": columns, "outputs": outputs}.items():
@@ -290,7 +291,9 @@ class LeastSquaresLearner(Learner):
                     f"after {had}."
                 )
 
-    def _check_labels(self, targets: Classes, survey: Survey, announced: NDArray | None) -> None:
+    def _check_labels(
+        self, targets: Classes | Tags, survey: Survey, announced: NDArray | None
+    ) -> None:
         if announced is not None and not np.array_equal(announced, targets.labels):
             raise ValueError(
                 f"classes {announced.tolist()} differ from those of the first call to partial_fit, "

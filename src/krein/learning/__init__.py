@@ -3,7 +3,7 @@
 `solver_for` is the one place that says which combinations exist.
 """
 
-from .calibration import Calibration, Isotonic, Sigmoid, Softmax, calibrated
+from .calibration import Calibration, Isotonic, Separate, Sigmoid, Softmax, calibrated
 from .cholesky import Cholesky
 from .combinations import SOLVERS, solver_for
 from .coordinates import CoordinateDescent
@@ -35,6 +35,7 @@ __all__ = [
     "Posterior",
     "Residuals",
     "Secular",
+    "Separate",
     "Sigmoid",
     "Softmax",
     "Split",

@@ -215,6 +215,24 @@ class Isotonic:
         return np.stack([1 - second, second], axis=1)
 
 
+@dataclass(frozen=True)
+class Separate:
+    """The probabilities of several labels that a row may have at once.
+
+    Attributes
+    ----------
+    parts : tuple of Sigmoid or Isotonic
+        The calibration of each label.
+    """
+
+    parts: tuple[Calibration, ...]
+
+    def probabilities(self, outputs: Array) -> Array:
+        """Return the probability of each label, shape (n, q), for outputs of shape (n, q)."""
+        columns = zip(self.parts, outputs.T, strict=True)
+        return np.stack([part.probabilities(f[:, None])[:, 1] for part, f in columns], axis=1)
+
+
 def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibration:
     """Return the calibration of held-out rows.
 
