@@ -9,8 +9,8 @@ same random splits and the same five folds. The difference may be at most two pa
 and one per cent. "intervals" measures the share of new targets in the intervals of `KreinRidge`,
 and "automatic" that of `KreinRegressor` on 1000 rows: it may differ from the nominal 90 % by two
 points or two standard errors. Times are CPU seconds of one BLAS thread. --cells names a .csv file
-from which a later run continues. Data come from $KREIN_DATA or ../shared/data; sets without a file are
-left out. The exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is
+from which a later run continues. Data come from $KREIN_DATA or ../shared/data; sets without a file
+are left out. The exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is
 checked.
 """
 

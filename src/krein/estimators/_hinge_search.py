@@ -13,7 +13,8 @@ from .._hashing import Hashes
 from ..learning import MarginLoss, Newton, Split
 from ..learning.newton import NewtonState, Piece, outputs
 from ..streaming import fold
-from ._task import FeatureBlock, FeatureBlocks, Fold, Scores, Task
+from ._passes import Scores
+from ._task import FeatureBlock, FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
 

@@ -21,11 +21,12 @@ from ..streaming.containers import Block
 from ._certainty import Certainty
 from ._errors import NoFoldsError
 from ._estimator import Estimator, is_stream
+from ._passes import OutsideFolds, Predictions
 from ._penalties import is_tuned
 from ._progress import reporting, stage, with_callbacks
 from ._representation import Recipe, Representation
 from ._targets import Numbers, Targets, labels_of
-from ._task import OutsideFolds, Predictions, Task
+from ._task import Task
 
 Array = NDArray[np.floating]
 

@@ -18,10 +18,11 @@ from ..learning.selection import FoldProblems, best
 from ..streaming import Folds, Moments, Survey, fold
 from ._errors import NoFoldsError
 from ._learner import Learner
+from ._passes import Mistakes, Scores
 from ._penalties import Wanted, as_table
 from ._representation import Representation
 from ._targets import Classes, Numbers, Tags
-from ._task import FeatureBlocks, Fold, Mistakes, Scores, Task
+from ._task import FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
 

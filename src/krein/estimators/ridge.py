@@ -14,7 +14,7 @@ from ..learning import LeastSquares, Posterior, Split
 from ..streaming import Moments, fold
 from ._parameters import shared, store
 from ._partial import PartialLabels, PartialNumbers
-from ._task import Doubts
+from ._passes import Doubts
 
 
 @shared()
@@ -120,7 +120,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
             statistic = Doubts(self._representation, np.atleast_2d(self.coef_), posterior)
             found = fold(self._checked(X), statistic).outputs
         outputs = found[:, :-1] + np.atleast_1d(self.intercept_)
-        std = np.sqrt(np.outer(1 + found[:, -1], self._calibration.variance))
+        std = np.outer(np.sqrt(1 + found[:, -1]), self._calibration.deviation)
         return targets.decode(outputs), targets.decision(std)
 
     @property

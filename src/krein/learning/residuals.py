@@ -1,4 +1,4 @@
-"""Errors of rows that were held out: intervals of predictions and the variance of the noise."""
+"""Errors of rows that were held out: intervals of predictions and the size of the noise."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Residuals:
         The levels, in order, at most 1000.
     values : ndarray of shape (m, q)
         The quantiles of each output.
-    variance : ndarray of shape (q,)
-        The mean square of the errors of each output.
+    deviation : ndarray of shape (q,)
+        The root of the mean square of the errors of each output.
     n_rows : float
         The number of rows; a row of weight two counts twice.
 
@@ -49,7 +49,7 @@ class Residuals:
 
     levels: Array
     values: Array
-    variance: Array
+    deviation: Array
     n_rows: float
 
     @classmethod
@@ -62,8 +62,9 @@ class Residuals:
         if len(errors) <= QUANTILES and errors.shape[1] == 1:
             levels = found[0][0]  # nothing is rounded
         values = np.stack([np.interp(levels, u, v) for u, v in found], axis=1)
-        total = float(weight.sum())
-        return cls(levels, values, weight @ np.square(errors) / total, total)
+        total, scale = float(weight.sum()), float(np.abs(errors).max()) or 1.0
+        square = weight @ np.square(errors / scale) / total  # squares must not overflow
+        return cls(levels, values, scale * np.sqrt(square), total)
 
     def interval(self, coverage: float) -> Array:
         """Return the bounds of an error, shape (2, q), with equal chances beyond either bound.
