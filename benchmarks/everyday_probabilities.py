@@ -7,7 +7,7 @@
 `CalibratedClassifierCV` around the same learner, by a sigmoid and by isotonic regression, on the
 same random splits and the same five folds. The difference may be at most two paired standard errors
 and one per cent. "intervals" measures the share of new targets in the intervals of `KreinRidge`,
-and "automatic" that of `KreinRegressor` on 1000 rows: it may differ from the nominal 90 % by two
+and "automatic" that of `KreinRegressor` on 500 rows: it may differ from the nominal 90 % by two
 points or two standard errors. Times are CPU seconds of one BLAS thread. --cells names a .csv file
 from which a later run continues. Data come from $KREIN_DATA or ../shared/data; sets without a file
 are left out. The exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is
@@ -94,7 +94,7 @@ NUMBERS: dict[str, Callable[[], Data | None]] = {
     "parkinsons": partial(from_file, "regression/parkinsons_updrs.npz", y="total_UPDRS"),
 }
 # The largest numbers of training rows.
-MOST_ROWS = {"probabilities": 6000, "intervals": 10_000, "automatic": 1000}
+MOST_ROWS = {"probabilities": 4000, "intervals": 5000, "automatic": 500}
 
 
 def parted(data: Data, n_train: int, split: int, strata: bool) -> tuple[NDArray, ...]:
@@ -139,26 +139,19 @@ def probability_cells(data: Data, learner: Any, n_train: int, split: int) -> dic
 
 
 def probability_rows(quick: bool, repeats: int, file: Path | None) -> Iterator[Row]:
+    width, most = (20, 300) if quick else (WIDTH, MOST_ROWS["probabilities"])
     learners = {
-        "ridge": KreinRidgeClassifier(n_components=20 if quick else WIDTH, random_state=0),
-        "SVC": KreinSVC(n_components=20 if quick else WIDTH, random_state=0),
+        "ridge": KreinRidgeClassifier(n_components=width, random_state=0),
+        "SVC": KreinSVC(n_components=width, random_state=0),
     }
-    most = 300 if quick else MOST_ROWS["probabilities"]
-    for learner in learners.values():  # what is compiled or imported first is not timed
+    for kind, learner in learners.items():
+        # What is compiled or imported first is not timed.
         clone(learner).fit(*datasets.load_iris(return_X_y=True))
-    for name, made in (dict(list(CLASSES.items())[:1]) if quick else CLASSES).items():
-        if (data := made()) is None:
-            continue
-        for kind, learner in learners.items():
-            cells = collected(
-                "probabilities",
-                name,
-                kind,
-                repeats,
-                file,
-                partial(probability_cells, data, learner, most),
-            )
-            yield from probability_figures(f"{name}, {kind}", cells)
+        for name, made in (dict(list(CLASSES.items())[:1]) if quick else CLASSES).items():
+            if (data := made()) is not None:
+                work = partial(probability_cells, data, learner, most)
+                cells = collected("probabilities", name, kind, repeats, file, work)
+                yield from probability_figures(f"{name}, {kind}", cells)
 
 
 def probability_figures(name: str, cells: dict[str, NDArray]) -> Iterator[Row]:

@@ -46,7 +46,8 @@ class Certainty:
             return ""
         if not self._is_calibrated:
             given = f"alpha={self.alpha!r}, " if hasattr(self, "alpha") else ""
-            name = f"{type(self).__name__}({given}calibrate={self.calibrate!r})"  # type: ignore[attr-defined]
+            wanted = getattr(self, "calibrate", False)
+            name = f"{type(self).__name__}({given}calibrate={wanted!r})"
             return f"{verb} needs held-out rows, and {name} holds none out: use calibrate=True."
         if hasattr(self, "coef_"):
             return (
@@ -61,10 +62,10 @@ class Certainty:
 
         The outputs of `decision_function` are calibrated on the outputs of rows that were held
         out. Two classes have Platt's sigmoid, or an isotonic function if there are at least 1000
-        rows and it is clearly better. More classes have a softmax with one temperature, so the
-        likeliest class is the class of `predict`. With two classes the likeliest class can differ
-        from that of `predict` where the output is near zero. Weights of rows and classes count as
-        they do in `fit`.
+        rows and it is clearly better. More classes have a softmax with one temperature, and with
+        an offset of each class if that is clearly better. The likeliest class is the class of
+        `predict`. Weights of rows and classes count as they do in `fit`. For y with one column per
+        label, the probabilities of the labels have the shape of y.
 
         Parameters
         ----------

@@ -1,7 +1,9 @@
 """From outputs to probabilities: calibration on the outputs of rows that were held out.
 
 The outputs of a machine say which class is likelier, and not how likely it is. A calibration learns
-the probability of each class as a function of the outputs.
+the probability of each class as a function of the outputs. The class that the outputs name always
+has the largest probability: where the learned function disagrees, near the border between two
+classes, both classes are equally likely up to a part in a million.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ from scipy.special import logsumexp, softmax
 
 Array = NDArray[np.floating]
 
-# With fewer rows, the simpler of two calibrations is always taken.
-MANY = 100
+# With fewer rows, the simpler calibration of two classes, and of more classes, is always taken.
+MANY, SOME = 1000, 100
 # The largest number of steps of an isotonic calibration that are kept.
 STEPS = 1000
+# The class that the outputs name is likelier than all others by this share.
+AHEAD = 1e-6
 # A probability is at least this, so that its logarithm is finite.
 LEAST = 1e-15
 
@@ -87,15 +91,15 @@ class Sigmoid:
     def probabilities(self, outputs: Array) -> Array:
         """Return the probabilities of both classes, shape (n, 2), for outputs of shape (n, 1)."""
         scores = self.slope * outputs + self.offset
-        return softmax(np.hstack([np.zeros_like(scores), scores]), axis=1)
+        found = softmax(np.hstack([np.zeros_like(scores), scores]), axis=1)
+        return _agreeing(found, (outputs[:, 0] > 0).astype(int))
 
 
 @dataclass(frozen=True)
 class Softmax:
     """A softmax of the outputs of k classes, with one temperature.
 
-    ``P(c) ∝ exp(slope · f_c + offset_c)``. Without offsets the class of the largest output has the
-    largest probability.
+    ``P(c) ∝ exp(slope · f_c + offset_c)``.
 
     Attributes
     ----------
@@ -145,7 +149,8 @@ class Softmax:
 
     def probabilities(self, outputs: Array) -> Array:
         """Return the probabilities of the classes, shape (n, k), for outputs of shape (n, k)."""
-        return softmax(self.slope * outputs + self.offsets, axis=1)
+        found = softmax(self.slope * outputs + self.offsets, axis=1)
+        return _agreeing(found, outputs.argmax(axis=1))
 
 
 @dataclass(frozen=True)
@@ -212,7 +217,8 @@ class Isotonic:
     def probabilities(self, outputs: Array) -> Array:
         """Return the probabilities of both classes, shape (n, 2), for outputs of shape (n, 1)."""
         second = np.interp(outputs[:, 0], self.outputs, self.values)
-        return np.stack([1 - second, second], axis=1)
+        found = np.stack([1 - second, second], axis=1)
+        return _agreeing(found, (outputs[:, 0] > 0).astype(int))
 
 
 @dataclass(frozen=True)
@@ -238,8 +244,9 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
 
     Two classes get a `Sigmoid` or, if there is evidence for it, an `Isotonic` function. More
     classes get a `Softmax` without offsets or, if there is evidence for them, with offsets. There
-    is evidence if there are at least 100 rows and the log-loss is smaller by more than two standard
-    errors, fitted on one half of the rows and measured on the other half, and vice versa.
+    is evidence if there are at least 1000 rows, or 100 rows of more than two classes, and the
+    log-loss is smaller by more than two standard errors, fitted on one half of the rows and
+    measured on the other half, and vice versa.
 
     Parameters
     ----------
@@ -253,7 +260,8 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     rich: Fitter = Isotonic.of
     if outputs.shape[1] > 1:
         simple, rich = Softmax.of, partial(Softmax.of, shifts=True)
-    chosen = rich if _is_better(rich, simple, outputs, codes, weight) else simple
+    enough = len(outputs) >= (SOME if outputs.shape[1] > 1 else MANY)
+    chosen = rich if enough and _is_better(rich, simple, outputs, codes, weight) else simple
     return chosen(outputs, codes, weight)
 
 
@@ -261,8 +269,6 @@ def _is_better(
     rich: Fitter, simple: Fitter, outputs: Array, codes: NDArray[np.intp], weight: Array
 ) -> bool:
     """Return True if `rich` is better than `simple` by more than two standard errors."""
-    if len(outputs) < MANY:
-        return False
     halves = np.arange(len(outputs)) % 2
     gain = np.empty(len(outputs))
     for half in (0, 1):
@@ -286,6 +292,16 @@ def as_counts(weight: Array) -> Array:
     """
     total = float(weight.sum())
     return weight * max(1.0, len(weight) / total) if total > 0 else weight
+
+
+def _agreeing(found: Array, named: NDArray[np.intp]) -> Array:
+    """Return probabilities (n, k) that are largest for the class that the outputs name (n,)."""
+    rows = np.arange(len(found))
+    own = found[rows, named]
+    found[rows, named] = 0.0
+    others = found.max(axis=1)
+    found[rows, named] = np.maximum(own, (1 + AHEAD) * others)
+    return found / found.sum(axis=1, keepdims=True)
 
 
 def _smoothed(codes: NDArray[np.intp], weight: Array) -> Array:
