@@ -11,10 +11,12 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 import krein
+from krein._hashing import Draws, Salt, hash_rows, mix
 from krein.estimators._hinge_search import _Sides, _Squares
+from krein.estimators._passes import Mistakes, OutsideFolds, Predictions
 from krein.estimators._representation import Representation
-from krein.estimators._targets import Numbers
-from krein.estimators._task import FeatureBlock, FeatureBlocks, Mistakes, Predictions
+from krein.estimators._targets import Classes, Numbers
+from krein.estimators._task import FeatureBlock, FeatureBlocks
 from krein.features.landmarks import RULES
 from krein.forms import Phase, Signature
 from krein.kernels import DeltaGaussian, Gaussian, ShiftGaussian
@@ -36,6 +38,7 @@ from krein.streaming import (
     Collected,
     Data,
     Folds,
+    HeldOut,
     InMemory,
     Moments,
     Piece,
@@ -205,6 +208,14 @@ def _wrong():
     return WEIGHT[judged] @ wrong[judged] / WEIGHT[judged].sum()
 
 
+def _sampled_outputs(size):
+    """Outputs of the rows of fold 1 with the smallest clocks; no two rows are equal."""
+    used = (FOLDS(HASHES) == 1) & (WEIGHT > 0)
+    pairs = mix(HASHES[used] + mix(hash_rows(Y[used])))
+    first = np.argsort(Draws(pairs, 0).clocks(Salt.UNIFORM))[:size]
+    return (Z @ COEF[:3] + COEF[3])[used][first]
+
+
 CHANGE = RNG.choice([-1.0, 0.0, 2.0], 60)
 ONES = np.column_stack([Z, np.ones(60)])
 FITTED = {1: (COEF[None, :3, None], COEF[None, 3:])}
@@ -251,7 +262,24 @@ STATISTICS = {
         lambda found: found.moments()[1].scatter,
         _scatter(np.column_stack([Z, Y])[FOLDS(HASHES) == 1], WEIGHT[FOLDS(HASHES) == 1]),
     ),
-    "mistakes": (lambda: Mistakes(FOLDS, FITTED), FEATURES, lambda m: m.errors, [_wrong()]),
+    "mistakes": (
+        lambda: Mistakes(FOLDS, FITTED, Classes("x", np.arange(2))),
+        FEATURES,
+        lambda m: m.errors,
+        [_wrong()],
+    ),
+    "outputs of folds": (
+        lambda: OutsideFolds(FOLDS, {1: (COEF[:3, None], COEF[3:])}, HeldOut(1)),
+        FEATURES,
+        lambda found: np.sort(found.held.rows.outputs[:, 0]),
+        np.sort((Z @ COEF[:3] + COEF[3])[(FOLDS(HASHES) == 1) & (WEIGHT > 0)]),
+    ),
+    "sampled outputs of folds": (
+        lambda: OutsideFolds(FOLDS, {1: (COEF[:3, None], COEF[3:])}, HeldOut(1, size=7)),
+        FEATURES,
+        lambda found: found.held.rows.outputs[:, 0],
+        _sampled_outputs(7),
+    ),
     "outputs": (lambda: Outputs(60, COEF), ROWS, lambda out: out.values, ONES @ COEF),
     "gradient": (
         lambda: GramChange(3, CHANGE, VALUES),

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
+from ..estimators._certainty import Certainty
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._parameters import store
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, scaled_gaussian
-from ..estimators._targets import Classes, Numbers, Targets, decide
+from ..estimators._targets import Numbers, Targets, labels_of
 from ..estimators.ridge import KreinRidge, KreinRidgeClassifier
 from ..estimators.svc import KreinSVC
 from ..estimators.two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
@@ -39,7 +40,7 @@ from .trials import TWO_SIDED, Tasks, Trials
 from .values import median_dissimilarity, resolved
 
 
-class Automatic(Estimator):
+class Automatic(Certainty, Estimator):
     """Fit learners with tuned penalties on several maps and keep the best of cross-validation.
 
     A subclass defines `_learners` and, if it compares trials by other losses than the squared
@@ -57,6 +58,10 @@ class Automatic(Estimator):
     def _criteria(self, few: bool) -> tuple[str, ...]:
         """Return the losses that trials are compared by, as `cv_results_` names them."""
         return ("squared_error",)
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return True
 
     @property
     def _recipe(self) -> Recipe:
@@ -102,7 +107,9 @@ class Automatic(Estimator):
 
     def _fit(self, data: Data, survey: Survey) -> None:
         targets: Targets = (
-            Classes.of(survey, self._name) if self._classifies else Numbers.of(survey, self._name)
+            labels_of(survey, self._name, self.class_weight)
+            if self._classifies
+            else Numbers.of(survey, self._name)
         )
         seed = int(as_generator(self.random_state).integers(2**31))
         n_sampled = count(survey.sample.X)
@@ -145,6 +152,8 @@ class Automatic(Estimator):
             )
         self.estimators_ = trials.finish()
         self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        with stage(self, "calibration"):
+            self._calibration = trials.tasks.targets.calibration(trials.held_out())
         if not trials.saw_both_sides:
             seen = self.best_estimator_._representation
             seen.warn_if_two_sided(self._name, self._two_sided_name)
@@ -308,6 +317,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     {max_seconds}
     {max_megabytes}
     {cv}
+    {class_weight}
     {random_state}
 
     Attributes
@@ -340,6 +350,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
         cv: Any = "auto",
+        class_weight: Any = None,
         random_state: Any = None,
     ):
         store(self, locals())
@@ -383,4 +394,5 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
             For ``Precomputed(symmetric=False)``, a pair ``(k(x, T), k(T, x).T)`` of arrays of shape
             (m, n), with the n training rows T.
         """
-        return decide(self.decision_function(X), self.classes_)
+        outputs = self.decision_function(X)
+        return self.best_estimator_._targets.decode(outputs.reshape(len(outputs), -1))

@@ -18,7 +18,7 @@ from ..estimators._representation import Recipe
 from ..estimators._targets import Targets
 from ..estimators._task import Task
 from ..kernels.errors import BadPairError
-from ..streaming import Data, Survey
+from ..streaming import Data, HeldRows, Survey
 from .maps import Candidate
 from .plan import Plan
 from .report import NAMES, Report, Trial
@@ -92,11 +92,12 @@ class Tasks:
 
 
 class Good(NamedTuple):
-    """A trial that may be kept: its losses, its index, its learner and its fitted models."""
+    """A trial that may be kept: its losses, index, learner, map and fitted models."""
 
     losses: tuple[float, ...]
     place: int
     kind: str
+    candidate: Candidate
     models: list[Any]
 
 
@@ -196,7 +197,7 @@ class Trials:
             self._first_error = self._first_error or error
             return str(error)
         losses = _mean(models, self.criteria)
-        self._good.append(Good(losses, len(self.report.trials), kind, models))
+        self._good.append(Good(losses, len(self.report.trials), kind, candidate, models))
         return ""
 
     def _models(self, kind: str, candidate: Candidate) -> list[Any]:
@@ -208,6 +209,7 @@ class Trials:
                 alpha="cv",
                 cv=self.plan.cv,
                 nested=self.plan.repeats > 0,
+                calibrate=False,
                 random_state=seed,
                 **options,
             )
@@ -273,8 +275,21 @@ class Trials:
         name, kept = self._choices()[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
         self.report.reason = self._reason(name, len(kept))
-        models = [model for good in kept for model in good.models]
-        return models[:1] if self.plan.n_models == 1 else models
+        pairs = [
+            (model, task)
+            for good in kept
+            for model, task in zip(good.models, self.tasks.of(good.candidate), strict=True)
+        ]
+        self._kept = pairs[:1] if self.plan.n_models == 1 else pairs
+        return [model for model, _ in self._kept]
+
+    def held_out(self) -> HeldRows:
+        """Return the averaged outputs of the kept models for rows that they have not learned from.
+
+        The held-out rows of all models come in the same order, which depends on their content only.
+        """
+        found = [model._held_out(task) for model, task in self._kept]
+        return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
 
     def _close(self) -> tuple[str, list[Good]]:
         """The first criterion, and all trials that are not far behind, the best one first."""

@@ -28,7 +28,9 @@ class NoFoldsError(ValueError):
 
     def __str__(self) -> str:
         called = "" if self.alpha is None else f"({self.parameter}={self.alpha!r})"
-        cure = "." if self.alpha is None else f": give {self.parameter} a number."
+        tuned = f": give {self.parameter} a number."
+        cure = tuned if isinstance(self.alpha, str) else ": use calibrate=False."
+        cure = "." if self.alpha is None else cure
         return (
             f"{self.owner}{called} needs at least two distinct rows for cross-validation, got "
             f"n_samples = {self.n_rows}{cure}"

@@ -39,6 +39,7 @@ CONSTRAINTS: dict[str, Any] = {
     "criterion": [StrOptions({"squared_error", "error"}), None],
     "tol": [Interval(Real, 0, None, closed="left")],
     "max_iter": [COUNT],
+    "calibrate": ["boolean", StrOptions({"auto"})],
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "keep_statistics": ["boolean"],
     "random_state": ["random_state", np.random.Generator],
@@ -93,6 +94,10 @@ nested : bool, default=False
 criterion : {"squared_error", "error"}, default=None
     What "cv" minimises. None is the squared error for numbers, and for classes the share of wrong
     rows, which takes one more pass.
+calibrate : bool or "auto", default="auto"
+    True if rows are held out to learn how sure the model is, for `predict_proba` of classes and
+    `predict_interval` of numbers. It takes one more pass, and one more solution per fold. "auto" is
+    True if penalties are tuned, because folds are dealt then.
 class_weight : dict, "balanced" or None, default=None
     Factors of the rows' weights by class. "balanced" gives all classes the same total weight.
 keep_statistics : bool, default=False

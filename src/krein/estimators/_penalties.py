@@ -77,6 +77,10 @@ class Wanted:
         """Return the penalty that the parameters name, if nothing is tuned."""
         return self._made(float(self.alpha), self._second(float(self.alpha)), self.spread)
 
+    def of_fitted(self, learner: Any) -> Any:
+        """Return the penalty of a fitted learner."""
+        return self._made(learner.alpha_, learner.alpha_neg_, getattr(learner, "spread_", None))
+
     def _second(self, alpha: float) -> float:
         return alpha if isinstance(self.alpha_neg, str) else float(self.alpha_neg)
 
@@ -148,6 +152,12 @@ class Wanted:
         reach = (REACH[0] * scale, REACH[1] * scale)
         bounds = {"alpha": reach, "alpha_neg": reach, "spread": SPREAD_REACH}
         return along_gradient(objective, start, free, bounds, tied=tied, **options)
+
+
+def is_tuned(learner: Any) -> bool:
+    """Return True if a learner's parameters ask for cross-validation."""
+    spread = getattr(learner, "spread", None)
+    return Wanted(learner.alpha, learner.alpha_neg, None, None, spread=spread).is_tuned
 
 
 def check_penalties(name: str, values: ArrayLike | None) -> Array | None:

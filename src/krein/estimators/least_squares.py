@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -17,10 +18,11 @@ from ..learning.selection import FoldProblems, best
 from ..streaming import Folds, Moments, Survey, fold
 from ._errors import NoFoldsError
 from ._learner import Learner
+from ._passes import Mistakes, Scores
 from ._penalties import Wanted, as_table
 from ._representation import Representation
-from ._targets import Classes
-from ._task import FeatureBlocks, Fold, Mistakes, Scores, Task
+from ._targets import Classes, Numbers, Tags
+from ._task import FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
 
@@ -39,8 +41,13 @@ class LeastSquaresLearner(Learner):
 
     def _solve(self, task: Task) -> None:
         # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
-        by_fold = self._needs_folds and not (task.is_shared and self._nests(task))
+        nests = self._nests(task)
+        by_fold = (self._needs_folds or self._is_calibrated) and not (task.is_shared and nests)
+        if by_fold and self._is_calibrated and not nests:
+            task.keep_features()
         self._parts = task.fold_moments if by_fold else task.moments
+        if by_fold and not self._needs_folds:
+            self._parts = [Moments.total(self._parts)]
         self._solve_moments(self._parts, task.survey, task)
 
     def _forget(self) -> None:
@@ -67,8 +74,7 @@ class LeastSquaresLearner(Learner):
         self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any
     ) -> tuple[Array, Array]:
         """The coefficients (p, q) and intercepts (q,) for a penalty."""
-        coef = solver.solve(problems.whole, penalty)
-        return coef, problems.whole.intercept(coef)
+        return self._solution(solver, problems.whole, penalty)
 
     def _solver(self, representation: Representation) -> Any:
         """The solver of the penalty, on the features of this representation."""
@@ -83,6 +89,25 @@ class LeastSquaresLearner(Learner):
     def _posed(self, solver: Any, problem: LeastSquares) -> tuple[LeastSquares, float]:
         """The problem that the penalties belong to, and the variance of its features."""
         return problem, float(np.trace(problem.gram)) or 1.0
+
+    def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        penalty = Wanted.of(self).of_fitted(self)
+        if self._nests(task):
+            for number, part in enumerate(task.folds):
+                solver = self._solver(part.blocks.representation)
+                yield number, self._solution(solver, self._training(part), penalty)
+            return
+        parts, q = task.fold_moments, task.targets.n_outputs
+        solver = self._solver(task.representation)
+        for number, (test, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
+            if test.weight and rest.weight:
+                train = LeastSquares.of(rest, q, self.fit_intercept, self._center_features)
+                yield number, self._solution(solver, train, penalty)
+
+    def _solution(self, solver: Any, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:
+        """The coefficients (p, q) and intercepts (q,) of a problem."""
+        coef = solver.solve(problem, penalty)
+        return coef, problem.intercept(coef)
 
     # --- tuning ---------------------------------------------------------------------------------
 
@@ -113,7 +138,7 @@ class LeastSquaresLearner(Learner):
             if by_error and self.alpha != "gradient":
                 assert task is not None
                 by_fold = dict(zip(problems.folds, fitted, strict=True))
-                mistakes = Mistakes(task.survey.folds, by_fold)
+                mistakes = Mistakes(task.survey.folds, by_fold, task.targets)
                 results["error"] = fold(task.blocks, mistakes).errors
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
@@ -158,7 +183,7 @@ class LeastSquaresLearner(Learner):
 
     def _nested_scores(self, candidates: list[Any], parts: list[Fold]) -> Scores:
         """Losses and errors of all candidates, with a map of its own for each fold."""
-        scores = Scores(len(candidates))
+        scores = Scores(len(candidates), self._targets)
         for part in parts:
             problem = self._training(part)
             coefs = list(self._solver(part.blocks.representation).path(problem, candidates))
@@ -209,6 +234,7 @@ class LeastSquaresLearner(Learner):
                 )
             return self._first_rows(X, y, sample_weight, announced)
         self._check_unsupervised(self._representation)
+        self.__dict__.pop("_calibration", None)  # it tells nothing about the rows to come
         before = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=False)
         rng = as_generator(self.random_state)
@@ -253,9 +279,10 @@ class LeastSquaresLearner(Learner):
         check_is_fitted(self)
         targets = self._targets
         columns = before.get("n_features_in_"), vars(self).get("n_features_in_")
-        if isinstance(targets, Classes):
+        if not isinstance(targets, Numbers):
             self._check_labels(targets, survey, announced)
-            outputs: tuple[Any, Any] = (None, None)
+            columns_of_y = targets.n_outputs if isinstance(targets, Tags) else 1
+            outputs: tuple[Any, Any] = columns_of_y, survey.n_outputs
         else:
             outputs = targets.is_vector, survey.is_vector
         for what, (had, has) in {"columns": columns, "outputs": outputs}.items():
@@ -265,7 +292,9 @@ class LeastSquaresLearner(Learner):
                     f"after {had}."
                 )
 
-    def _check_labels(self, targets: Classes, survey: Survey, announced: NDArray | None) -> None:
+    def _check_labels(
+        self, targets: Classes | Tags, survey: Survey, announced: NDArray | None
+    ) -> None:
         if announced is not None and not np.array_equal(announced, targets.labels):
             raise ValueError(
                 f"classes {announced.tolist()} differ from those of the first call to partial_fit, "

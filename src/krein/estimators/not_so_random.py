@@ -91,6 +91,10 @@ class NotSoRandomClassifier(KreinSVC):
         The largest number of Newton steps per class.
     class_weight : dict, "balanced" or None, default=None
         Factors of the rows' weights by class. They do not change the features.
+    calibrate : bool or "auto", default="auto"
+        True if rows are held out for `predict_proba`: the rows of a fold get the outputs of a model
+        whose features are learned without them. "auto" is True if ``C="cv"``, because the features
+        are learned anew for each fold then.
     {random_state}
 
     Attributes
@@ -165,9 +169,14 @@ class NotSoRandomClassifier(KreinSVC):
         tol: float = 1e-4,
         max_iter: int = 100,
         class_weight: Any = None,
+        calibrate: bool | str = "auto",
         random_state: Any = None,
     ):
         store(self, locals())
+
+    @property
+    def _tunes(self) -> bool:
+        return isinstance(self.C, str)
 
     @property
     def _recipe(self) -> Recipe:
@@ -223,6 +232,7 @@ class NotSoRandomClassifier(KreinSVC):
 
     def _forget(self) -> None:
         """Put C in place of the penalties."""
+        super()._forget()
         scale = self.__dict__.pop("_scale")
         self.C_ = float(scale / self.__dict__.pop("alpha_"))
         del self.alpha_neg_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         What "cv" minimises on the rows left out: the share of wrong rows, which is coarse on few
         rows, or a loss of the margin, which may differ from `loss`. Among equal errors the smallest
         `loss` wins. "gradient" minimises the criterion, or `loss` if the criterion is "error".
+    {calibrate}
     tol : float, default=1e-6
         The solver stops when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
@@ -132,6 +134,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         nested: bool = False,
         criterion: str = "error",
+        calibrate: bool | str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
         class_weight: Any = None,
@@ -140,12 +143,8 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         store(self, locals())
 
     def _solve(self, task: Task) -> None:
-        rows = CenteredRows(task.blocks, self.fit_intercept)
-        wanted, form = self._wanted(task, rows), task.representation.form
-        loss = LOSSES[self.loss]
-        made = solver_for(type(loss), Split, derivatives=wanted.alpha == "gradient")
-        solver = made(form, loss, self.fit_intercept, self.tol, self.max_iter)
-        search = Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
+        search = self._kept_search = self._search_on(task)
+        wanted = self._wanted(task, search.rows)
         if not wanted.is_tuned:
             penalty = wanted.given()
         elif not any(True for _ in search.folds()):
@@ -159,6 +158,13 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
         """Return the penalties that the parameters ask for."""
         return Wanted.of(self)
+
+    def _search_on(self, task: Task) -> Search:
+        loss = LOSSES[self.loss]
+        made = solver_for(type(loss), Split, derivatives=getattr(self, self._tuned) == "gradient")
+        solver = made(task.representation.form, loss, self.fit_intercept, self.tol, self.max_iter)
+        rows = CenteredRows(task.blocks, self.fit_intercept)
+        return Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
 
     def _finish(self, search: Search, penalty: Split) -> None:
         clocks = Draws(search.rows.hashes, 0).clocks(Salt.WARM_START)
@@ -179,6 +185,22 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(1, *(state.n_iter for state in states))
         self.objective_ = np.array([state.objective for state in states])
         self._warn(states)
+
+    def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        penalty = Split(self.alpha_, self.alpha_neg_)
+        search = vars(self).get("_kept_search") or self._search_on(task)
+        for part in search.folds():
+            # With the same map, the solution of all rows is near.
+            start = None if search.nested else self._centered(part.rows)
+            yield part.number, part.uncentered(part.solutions(penalty, start))
+
+    def _centered(self, rows: CenteredRows) -> Array:
+        """The coefficients of the fit, with the intercept of centred features last, (p + 1, q)."""
+        coef = np.atleast_2d(self.coef_).T
+        return np.vstack([coef, np.atleast_1d(self.intercept_) + rows.mean @ coef])
+
+    def _forget(self) -> None:
+        del self._kept_search
 
     def _warn(self, states: list[NewtonState]) -> None:
         if any(state.interrupted for state in states):
