@@ -12,11 +12,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .._compile import compiled
+from ._packed import Packed, Rule
 
 Array = np.ndarray
 
@@ -24,64 +25,16 @@ Array = np.ndarray
 WARP, WEIGHTED, SOFT, SHAPE, LCSS, EDR, ERP, TWE, MSM = range(9)
 
 
-class Packed(NamedTuple):
-    """Series of any lengths in one array.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (2, total)
-        The series one after the other, each as a matrix of shape (rows, length + 1) whose first
-        column, the point 0, is zero. The second row has the same series backwards in time.
-    lengths : ndarray of int of shape (n,)
-        Number of points of each series.
-    starts : ndarray of int of shape (n,)
-        Place where each series starts.
-    own : ndarray of shape (n,)
-        One number per series: the total cost of its gaps, or its tolerance.
-    """
-
-    rows: Array
-    lengths: Array
-    starts: Array
-    own: Array
-
-
-class Rule(NamedTuple):
-    """What the loops need to know about a metric.
-
-    Parameters
-    ----------
-    step : int
-        How a diagonal is computed.
-    rows : int
-        Number of rows of a packed series.
-    channels : int
-        Number of rows, the first ones, that are compared point by point.
-    price : float
-        The parameter of the step: a penalty, cost, steepness or temperature.
-    root : bool
-        True if the distance is the root of the cost.
-    window : float
-        Largest shift as a share of the length of the shorter series; 1 means no limit.
-    """
-
-    step: int
-    rows: int
-    channels: int
-    price: float
-    root: bool
-    window: float
-
-
 # --- one diagonal -------------------------------------------------------------------------------
 # A step computes the cells a ≤ i < b of the diagonal k. In each step `out` is D[i, j], `up` is
-# D[i − 1, j], `left` is D[i, j − 1] and `both` is D[i − 1, j − 1]. u and v are the points i and j in
-# the last channel; y runs backwards, so that its point k − i stands at i + m − k. Row 3 of `work`
-# has the squared distances in all other channels: zero for series of one channel, which need no
-# further loop. Each step makes its own views, because Numba counts references to views that live
+# D[i − 1, j], `left` is D[i, j − 1] and `both` is D[i − 1, j − 1]. u and v are the points i and j
+# in the last channel; y runs backwards, so that its point k − i stands at i + m − k. Row 3 of
+# `work` has the squared distances in all other channels: zero for series of one channel, which need
+# no further loop. Each step makes its own views: Numba counts the references to views that live
 # across calls and branches, which takes longer than a short diagonal.
 
 Diagonal = tuple[int, int, int]
+Ends = tuple[float, float, float, float]
 
 
 def _squares(out: Array, x: Array, y: Array, rows: tuple, cells: Diagonal) -> None:
@@ -280,7 +233,14 @@ def _tables(rule: Rule, n: int, m: int, slant: Array, tilt: Array) -> None:
 
 
 def _walk(
-    rule: Rule, x: Array, y: Array, ends: tuple, slant: Array, tilt: Array, work: Array, limit: float
+    rule: Rule,
+    x: Array,
+    y: Array,
+    ends: tuple,
+    slant: Array,
+    tilt: Array,
+    work: Array,
+    limit: float,
 ) -> float:
     """Return the cost D[n, m], or inf once it is known to exceed the limit.
 
@@ -309,7 +269,7 @@ def _walk(
     return work[(n + m) % 3 + (4 if rule.step == SHAPE else 0), n]
 
 
-def _ends(rule: Rule, own_x: float, own_y: float) -> tuple[float, float, float, float]:
+def _ends(rule: Rule, own_x: float, own_y: float) -> Ends:
     """Return D[0, j], D[i, 0], the value of cells outside of the band, and the tolerance."""
     if rule.step == ERP:
         return own_y, own_x, np.inf, 0.0
@@ -344,7 +304,14 @@ def _same(x: Array, y: Array) -> bool:
 
 
 def _distance(
-    rule: Rule, x: Array, y: Array, ends: tuple, slant: Array, tilt: Array, work: Array, bound: float
+    rule: Rule,
+    x: Array,
+    y: Array,
+    ends: tuple,
+    slant: Array,
+    tilt: Array,
+    work: Array,
+    bound: float,
 ) -> float:
     """Return the distance of x and y, or inf if it exceeds the bound."""
     n, m = x.shape[1] - 1, y.shape[1] - 1

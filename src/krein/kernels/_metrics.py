@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _elastic
-from ._elastic import Packed, Rule
+from ._packed import Packed, Rule
 
 Series = NDArray[np.float64]  # of shape (time, channels)
 
@@ -68,7 +68,7 @@ class Derivative(Metric):
     shortest = 3
 
     def points(self, series: Series) -> Series:
-        # Keogh and Pazzani: the mean of two slopes, from the point before and between the neighbours.
+        # Keogh and Pazzani: the mean of the slopes from the point before and between neighbours.
         return ((series[1:-1] - series[:-2]) + (series[2:] - series[:-2]) / 2) / 2
 
     def extra(self, series: Series) -> Series:
@@ -77,6 +77,8 @@ class Derivative(Metric):
 
 @dataclass(frozen=True)
 class Weighted(Metric):
+    """Dynamic time warping with weights that grow with the shift."""
+
     g: float = 0.05
     step = _elastic.WEIGHTED
 
@@ -87,6 +89,8 @@ class Weighted(Metric):
 
 @dataclass(frozen=True)
 class Amerced(Metric):
+    """Dynamic time warping with a penalty for steps that advance one series only."""
+
     warp_penalty: float = 1.0
 
     @property
@@ -96,6 +100,8 @@ class Amerced(Metric):
 
 @dataclass(frozen=True)
 class Shape(Metric):
+    """Dynamic time warping along the path that is cheapest for the windows around the points."""
+
     reach: int = 15
     step = _elastic.SHAPE
 
@@ -110,19 +116,24 @@ class Shape(Metric):
 
 @dataclass(frozen=True)
 class Soft(Metric):
-    gamma: float = 1.0
+    """Dynamic time warping with a smooth minimum."""
 
-    @property
-    def step(self):
-        return _elastic.SOFT if self.gamma else _elastic.WARP
+    gamma: float = 1.0
+    step = _elastic.SOFT
 
     @property
     def price(self) -> float:
         return self.gamma
 
+    def rule(self, series: Series, window: float) -> Rule:
+        rule = super().rule(series, window)
+        return rule if self.gamma else rule._replace(step=_elastic.WARP)
+
 
 @dataclass(frozen=True)
 class CommonSubsequence(Metric):
+    """One minus the share of the longest common subsequence."""
+
     epsilon: float = 1.0
     step = _elastic.LCSS
     root = False
@@ -133,6 +144,8 @@ class CommonSubsequence(Metric):
 
 @dataclass(frozen=True)
 class RealPenalty(Metric):
+    """Edit distance with real penalty."""
+
     g: float = 0.0
     step = _elastic.ERP
     root = False
@@ -147,6 +160,8 @@ class RealPenalty(Metric):
 
 @dataclass(frozen=True)
 class RealSequences(Metric):
+    """Edit distance on real sequences."""
+
     epsilon: float | None = None
     step = _elastic.EDR
     root = False
@@ -157,6 +172,8 @@ class RealSequences(Metric):
 
 @dataclass(frozen=True)
 class MoveSplitMerge(Metric):
+    """Move-split-merge."""
+
     c: float = 1.0
     step = _elastic.MSM
     root = False
@@ -168,6 +185,8 @@ class MoveSplitMerge(Metric):
 
 @dataclass(frozen=True)
 class TimeWarpEdit(Metric):
+    """Time warp edit."""
+
     nu: float = 0.001
     lmbda: float = 1.0
     step = _elastic.TWE

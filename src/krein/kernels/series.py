@@ -198,8 +198,8 @@ class ElasticDistance(Kernel):
         `nearest` the bound of a row falls to the smallest distance so far.
         """
         metric, compute = self._metric(), _elastic.block()
-        rule = metric.rule(X[0], self._window())
-        with np.errstate(over="ignore"):  # huge series have infinite distances
+        with np.errstate(over="ignore", invalid="ignore"):  # huge series are infinitely far apart
+            rule = metric.rule(X[0], self._window())
             rows = metric.packed(X)
             columns = rows if Y is None else metric.packed(Y)
         out = np.zeros((len(rows.lengths), len(columns.lengths)))
