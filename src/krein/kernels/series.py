@@ -25,7 +25,7 @@ from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
 from .traits import Traits
 
-# A thread computes at least this many cells of dynamic programmes at a time, in milliseconds.
+# Cells of dynamic programmes for which a further thread pays: about two milliseconds of work.
 CELLS = 2_000_000
 
 
