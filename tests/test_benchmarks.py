@@ -31,6 +31,15 @@ def test_speed_prints_its_table(capsys, monkeypatch):
     assert all(row.ours > 0 for row in rows if row.unit == "s")
 
 
+def test_elastic_prints_its_table_and_why_aeon_is_skipped(capsys, monkeypatch):
+    pytest.importorskip("dtaidistance")
+    rows = script("elastic", monkeypatch).main(["--quick", "--repeats", "1", "--aeon", "no/python"])
+    out = capsys.readouterr().out
+    assert len(rows) == 4
+    assert all(row.line(quick=True) in out for row in rows)
+    assert "skipped, no/python does not exist" in out
+
+
 @pytest.mark.parametrize("have_data", [True, False])
 def test_quality_prints_its_table(capsys, monkeypatch, have_data):
     quality = script("quality", monkeypatch)
