@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..spectral import NotSoRandomFeatures, Search
 from ..spectral.not_so_random import check_sphere
-from ..streaming import Survey
+from ..streaming import Data, Survey
 from ._hinge_search import CenteredRows
 from ._parameters import shared, store
 from ._penalties import Wanted
@@ -182,6 +182,14 @@ class NotSoRandomClassifier(KreinSVC):
             check_sphere(self, X)
         return X, y
 
+    def _survey(self, data: Data, key: int) -> Survey:
+        if isinstance(self.C, str) and not data.in_memory:
+            raise ValueError(
+                f"{self._name}(C={self.C!r}) learns the features anew for each fold, which needs "
+                "data in memory: pass arrays, or give C a number."
+            )
+        return super()._survey(data, key)
+
     def _targets_of(self, survey: Survey) -> Targets:
         targets, labels = super()._targets_of(survey), np.asarray(survey.sample.y)
         if len(labels) < 3:
@@ -194,16 +202,11 @@ class NotSoRandomClassifier(KreinSVC):
                 f"{self._name} needs rows that differ between the classes, but at each distinct "
                 f"row the class {str(labels[0])!r} is the most frequent one."
             )
+        if isinstance(self.C, str):
+            self._check_folds(labels)
         return targets
 
     def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
-        if isinstance(self.C, str) and not task.data.in_memory:
-            raise ValueError(
-                f"{self._name}(C={self.C!r}) learns the features anew for each fold, which needs "
-                "data in memory: pass arrays, or give C a number."
-            )
-        if isinstance(self.C, str):
-            self._check_folds(np.asarray(task.survey.sample.y))
         # The objective of `KreinSVC` is a mean over the rows, and C belongs to a sum.
         self._scale = 1 / (2 * float(rows.weight.sum()))
         alphas = self._scale / np.array(GRID)
