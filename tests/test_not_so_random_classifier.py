@@ -70,7 +70,7 @@ def test_cross_validation_does_not_see_the_rows_it_judges(rng):
     errors = model.cv_results_["error"]
     # A share of 120 rows that are guessed has the standard error 0.046.
     assert np.all(np.abs(errors - 0.5) < 0.2)
-    assert_array_equal(model.cv_results_["C"].round(9), [0.1, 1, 10, 100, 1000])
+    assert_array_equal(model.cv_results_["C"].round(9), [0.01, 0.1, 1, 10, 100, 1000])
     assert_allclose(model.C_, model.cv_results_["C"][model.cv_results_["chosen"]])
 
 
