@@ -156,7 +156,7 @@ def test_units_of_data_and_of_values_change_nothing():
 )
 def test_the_objective_does_not_fall_within_a_phase(kernel, dim):
     for seed in range(2):
-        options = {"max_iter": 5, "tol": 0.0, "random_state": seed}
+        options = {"max_iter": 5, "tol": 0.0, "n_pairs": 200, "random_state": seed}
         features = made(kernel, **options).fit(rows(dim=dim, seed=seed))
         assert features.objective_
         for path in features.objective_.values():
