@@ -147,6 +147,13 @@ def test_units_of_data_and_of_values_change_nothing():
     assert_rounded(scaled.weights_ / 5e3, features.weights_, 1e-4)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_huge_and_tiny_data(size):
+    X = rows(60)
+    features = made(1e100 * Gaussian(size)).fit(size * X)
+    assert krein.approximation_error(features, size * X) < 0.1
+
+
 # --- the objective --------------------------------------------------------------------------------
 
 

@@ -130,7 +130,7 @@ class Inference:
         if self.covariance is None:
             covariance = sample_covariance(frequencies)
         else:
-            covariance = self.covariance * sketch.unit**2
+            covariance = self.covariance * sketch.unit * sketch.unit
         degrees = default_degrees(algebra) if self.degrees is None else self.degrees
         precision = algebra.inverse(algebra.of(covariance))
         return MixturePrior(algebra, self.concentration, mean, precision, degrees)
@@ -163,7 +163,9 @@ class Inference:
         mixtures = {}
         for branch in phase.branches:
             fitted = branch.mixture.fitted
-            means, precisions = fitted.means / sketch.unit, fitted.precisions * sketch.unit**2
+            means = fitted.means / sketch.unit
+            with np.errstate(over="ignore"):  # squares of huge distances
+                precisions = fitted.precisions * sketch.unit * sketch.unit
             mixtures[NAMES[branch.sign]] = SpectralMixture(fitted.weights, means, precisions)
         return Spectrum(Atoms(frequencies, weights), mixtures, objective)
 
