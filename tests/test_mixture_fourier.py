@@ -163,7 +163,7 @@ def test_huge_and_tiny_data(size):
 )
 def test_the_objective_does_not_fall_within_a_phase(kernel, dim):
     for seed in range(2):
-        options = {"max_iter": 5, "tol": 0.0, "n_pairs": 200, "random_state": seed}
+        options = {"max_iter": 4, "tol": 0.0, "n_pairs": 100, "random_state": seed}
         features = made(kernel, **options).fit(rows(dim=dim, seed=seed))
         assert features.objective_
         for path in features.objective_.values():
@@ -173,8 +173,8 @@ def test_the_objective_does_not_fall_within_a_phase(kernel, dim):
 
 def test_a_phase_ends_when_the_objective_stands_still():
     X = rows()
-    long, short = (made(max_iter=30, tol=tol).fit(X) for tol in (0.0, 0.05))
-    assert short.n_iter_ < long.n_iter_ == 30
+    long, short = (made(max_iter=12, tol=tol).fit(X) for tol in (0.0, 0.05))
+    assert short.n_iter_ < long.n_iter_ == 12
 
 
 # --- accuracy -------------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def test_a_kernel_of_few_waves_is_found():
         return np.cos((X[:, None] - Y[None]) @ W.T) @ weights
 
     X = rows(100, 2)
-    features = made(Custom(f), 16, max_iter=40, n_pairs=2000, tol=0.0, n_subsample=100).fit(X)
+    features = made(Custom(f), 16, max_iter=20, n_pairs=1000, tol=0.0, n_subsample=100).fit(X)
     assert off_diagonal(features, rows(100, 2, 1)) < 0.01
 
 
@@ -200,7 +200,7 @@ def test_a_small_mixture_of_gaussians_is_found():
         return (0.6 + 0.4 * np.cos(gaps @ mean)) * np.exp(-(gaps**2).sum(axis=2) / 2)
 
     X = rows(150, 2)
-    features = made(Custom(f), 24, max_iter=20, n_pairs=3000, n_subsample=150).fit(X)
+    features = made(Custom(f), 24, max_iter=12, n_pairs=1500, n_subsample=150).fit(X)
     assert off_diagonal(features, rows(100, 2, 1)) < 0.004
     assert_allclose(features.weights_.sum(), 1, atol=0.02)
 
@@ -208,7 +208,7 @@ def test_a_small_mixture_of_gaussians_is_found():
 @pytest.mark.parametrize("kernel", [Gaussian(0.8), TL1(2.0)], ids=str)
 def test_it_is_more_accurate_than_weights_fitted_to_random_frequencies(kernel):
     X, test = rows(300, 4), rows(200, 4, 1)
-    features = made(kernel, 16, max_iter=15, n_pairs=2000, n_subsample=300).fit(X)
+    features = made(kernel, 16, max_iter=8, n_pairs=1500, n_subsample=300).fit(X)
     random = krein.RandomFourier(Gaussian(), 16, random_state=0).fit(X)
     from krein.features.calibrate import calibrate_fourier
 
@@ -226,7 +226,7 @@ def test_the_sum_of_the_weights_is_the_value_at_zero():
 
 def test_the_joint_refinement_lowers_the_error_of_a_strongly_indefinite_kernel():
     X, test = rows(200, 2), rows(200, 2, 1)
-    options = {"n_subsample": 200, "n_pairs": 2000, "max_iter": 10}
+    options = {"n_subsample": 200, "n_pairs": 1500, "max_iter": 8}
     joint, apart = (made(INDEFINITE, 32, joint=j, **options).fit(X) for j in ("auto", False))
     assert off_diagonal(joint, test) < off_diagonal(apart, test) / 2
     assert "joint" not in apart.objective_
