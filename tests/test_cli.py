@@ -278,6 +278,15 @@ def test_typos_are_usage_errors(arguments: list[str]) -> None:
     assert "Traceback" not in errors
 
 
+@needs_cli
+def test_cite_prints_bibtex_or_a_guess() -> None:
+    assert invoke("cite", "nystrom") == (0, krein.citations("Nystrom").bibtex + "\n", "")
+    code, out, errors = invoke("cite", "Nystroem")
+    assert (code, out) == (1, "")
+    assert "krein cite: No reference is known for 'Nystroem': did you mean 'Nystrom'?" in errors
+    assert invoke("cite")[0] == 2
+
+
 # --- without the extras -------------------------------------------------------------------------
 
 

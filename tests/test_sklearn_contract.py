@@ -26,6 +26,7 @@ import krein.features
 import krein.published
 from krein import (
     AsymmetricEmbedding,
+    ConcomitantRankOrder,
     CorrectedSVC,
     DissimilarityToSimilarity,
     DoubleCentering,
@@ -40,8 +41,12 @@ from krein import (
     Nystrom,
     RandomFourier,
     RandomGegenbauer,
+    RandomMaclaurin,
     SimilarityFeatures,
     SpectrumCorrector,
+    SphericalRandomFeatures,
+    TensorizedProjection,
+    TensorSketch,
     TwoSidedRidge,
     TwoSidedRidgeClassifier,
     VarianceConstrainedClassifier,
@@ -86,6 +91,11 @@ nystrom = partial(Nystrom, n_components=3, random_state=0)
 mixture = partial(MixtureFourier, n_components=4, max_iter=1, n_subsample=20, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
 
+
+def rival(cls, kernel=None, **options):
+    return cls(kernel, n_components=64, random_state=0, **options)
+
+
 # The checks fit a handful of rows, on which Nystrom says that all of them are landmarks.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There are .* rows, fewer than:UserWarning"),
@@ -103,6 +113,11 @@ VARIANTS = [
     gegenbauer(Polynomial(degree=3), weights="calibrated", sampler="qmc"),
     learned(band=3.0, early_stopping=True),
     mixture(DeltaGaussian(2.0, 20.0)),
+    rival(RandomMaclaurin, -Polynomial(3, 0.1, -1.0), degrees="coefficients"),
+    rival(ConcomitantRankOrder, projection="cosine"),
+    rival(SphericalRandomFeatures, DeltaGaussian(3.0, 1.0) + 1, sampler="orthogonal"),
+    rival(TensorizedProjection, -Polynomial(3)),
+    rival(TensorSketch, Polynomial(3)),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
     Nystrom(Gaussian(5.0), "auto", random_state=0),

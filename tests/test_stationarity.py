@@ -159,5 +159,8 @@ def test_a_wrong_declaration_fails_the_check():
 def test_random_fourier_says_how_it_found_out():
     with pytest.raises(NoMeasureError, match=r"not a function of x − y: .*k\(x \+ h.*Nyström"):
         krein.RandomFourier(Custom(cosine_similarity)).fit(X)
-    with pytest.raises(NoMeasureError, match="has no spectral measure: none is known"):
+    with pytest.raises(NoMeasureError, match=r"has no spectral measure: none is .*MixtureF"):
         krein.RandomFourier(Custom(rbf_kernel)).fit(X)
+    skew = Custom(lambda A, B: np.exp(-np.square(A[:, :1] - B[:, 0] + 1)), symmetric=False)
+    with pytest.raises(NoMeasureError, match=r"only needs kernel values\.$"):
+        krein.RandomFourier(skew).fit(X)

@@ -26,12 +26,21 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
+    from .references import citations
+    from .rivals import (
+        ConcomitantRankOrder,
+        RandomMaclaurin,
+        SphericalRandomFeatures,
+        TensorizedProjection,
+        TensorSketch,
+    )
     from .spectral import MixtureFourier, NotSoRandomFeatures
 
     __version__: str
 
 __all__ = [
     "AsymmetricEmbedding",
+    "ConcomitantRankOrder",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -47,20 +56,34 @@ __all__ = [
     "Nystrom",
     "RandomFourier",
     "RandomGegenbauer",
+    "RandomMaclaurin",
     "SimilarityFeatures",
     "SpectrumCorrector",
+    "SphericalRandomFeatures",
+    "TensorSketch",
+    "TensorizedProjection",
     "TwoSidedRidge",
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
     "VarianceConstrainedRegressor",
     "alignment",
     "approximation_error",
+    "citations",
     "diagnose",
 ]
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "spectral", "diagnostics", "estimators", "auto")
+_HOMES = (
+    "references",
+    "features",
+    "proximity",
+    "rivals",
+    "spectral",
+    "diagnostics",
+    "estimators",
+    "auto",
+)
 _MODULES = (
     "auto",
     "bounds",
@@ -72,6 +95,8 @@ _MODULES = (
     "measures",
     "proximity",
     "published",
+    "references",
+    "rivals",
     "samplers",
     "spectral",
     "spherical",

@@ -66,6 +66,19 @@ def build_app() -> Any:
             print(f"krein quickstart: {error}", file=sys.stderr)
             raise typer.Exit(1) from None
 
+    @app.command()
+    def cite(
+        method: Annotated[str, typer.Argument(help="A class or a method, e.g. Nystrom.")],
+    ) -> None:
+        """Print the BibTeX of the papers behind a class or a method."""
+        from .references import citations
+
+        try:
+            print(citations(method).bibtex)
+        except ValueError as error:
+            print(f"krein cite: {error}", file=sys.stderr)
+            raise typer.Exit(1) from None
+
     return app
 
 

@@ -224,11 +224,14 @@ class RandomFourier(WaveMap, RandomMap):
         """Return the measure of the kernel; the error of a kernel without one says why."""
         try:
             return self._measure(self.kernel_, X)
-        except NoMeasureError:
+        except NoMeasureError as error:
             found = self.kernel_.stationarity(X)
-            if found:
+            if not found:
+                raise NoMeasureError(f"{found} {NYSTROM_HINT}") from None
+            if not self.kernel_.is_symmetric:
                 raise
-            raise NoMeasureError(f"{found} {NYSTROM_HINT}") from None
+            hint = "Or use krein.MixtureFourier, which infers a spectrum from kernel values."
+            raise NoMeasureError(f"{error} {hint}") from None
 
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         """Return the measure of the kernel; store the range of the data if it matters."""

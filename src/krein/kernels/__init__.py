@@ -4,7 +4,15 @@ from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Tr
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from .base import Kernel
 from .custom import Custom, FromMeasure, Pairwise, Precomputed
-from .dot import ArcCosine, Hellinger, NeuralTangent, Polynomial, RectifiedSigmoid, Sigmoid
+from .dot import (
+    ArcCosine,
+    Hellinger,
+    NeuralTangent,
+    OrthantProbability,
+    Polynomial,
+    RectifiedSigmoid,
+    Sigmoid,
+)
 from .errors import NoMeasureError, UnresolvedError
 from .l1 import TL1, Laplacian
 from .radial import (
@@ -55,6 +63,7 @@ __all__ = [
     "Multiquadric",
     "NeuralTangent",
     "NoMeasureError",
+    "OrthantProbability",
     "Pairwise",
     "Polynomial",
     "Precomputed",

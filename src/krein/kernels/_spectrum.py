@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._validation import check_choice, check_positive
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
@@ -163,6 +164,33 @@ class Spectrum:
 
     def _closed_form(self, dim: int) -> Measure:
         raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        """Return the first n coefficients of ``k(x, y) = Σ_j a_j ⟨x, y⟩^j``, or None.
+
+        Parameters
+        ----------
+        n : int
+            Number of coefficients a_0, …, a_(n−1).
+        unit_rows : bool, default=False
+            True if all rows have norm 1. A kernel of ‖x − y‖ is then a function of ⟨x, y⟩ too.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            None if the kernel is not a function of ⟨x, y⟩ or its series is not known.
+
+        Examples
+        --------
+        >>> from krein.kernels import Gaussian, Polynomial
+        >>> (Polynomial(degree=2) - 3).maclaurin(4)
+        array([-2.,  2.,  1.,  0.])
+        >>> Gaussian().maclaurin(3) is None
+        True
+        >>> Gaussian().maclaurin(3, unit_rows=True).round(4)
+        array([0.3679, 0.3679, 0.1839])
+        """
+        return None
 
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128

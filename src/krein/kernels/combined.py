@@ -62,6 +62,12 @@ class Combined(Composite):
     def _diagonal(self, X: Any) -> NDArray:
         return self._of(*(term._diagonal(X) for term in self._terms))
 
+    def _each_series(self, n: int, unit_rows: bool) -> list[NDArray[np.floating]] | None:
+        """Return the Maclaurin coefficients of all terms, or None if a term has none."""
+        every = [term.maclaurin(n, unit_rows) for term in self._terms]
+        found = [series for series in every if series is not None]
+        return found if len(found) == len(every) else None
+
     @property
     def radial_profile(self) -> Profile | None:
         return self._joined([term.radial_profile for term in self._terms])
