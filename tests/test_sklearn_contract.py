@@ -91,7 +91,7 @@ ESTIMATORS = _public_estimators()
 fourier = partial(RandomFourier, n_components=16, random_state=0)
 gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
-mixture = partial(MixtureFourier, n_components=6, max_iter=2, n_subsample=30, random_state=0)
+mixture = partial(MixtureFourier, n_components=4, max_iter=1, n_subsample=20, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
 
 
