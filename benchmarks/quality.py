@@ -18,7 +18,7 @@ from measuring import Row, find, report
 from numpy.typing import NDArray
 
 import krein
-from krein import RandomFourier, RandomGegenbauer
+from krein import Nystrom, RandomFourier, RandomGegenbauer
 from krein.kernels import (
     ArcCosine,
     CoshGaussian,
@@ -161,7 +161,7 @@ def suggestion_table(X: NDArray, seeds: int, n_rows: int) -> list[Row]:
                 seeds,
                 n_rows,
             )
-            for estimator in (RandomFourier, RandomGegenbauer)
+            for estimator in (RandomFourier, RandomGegenbauer, Nystrom)
         }
         suggested = krein.diagnose(kernel, unit, random_state=1).suggested_method
         ratio = errors[suggested] / min(errors.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.integrate import quad
 from scipy.special import gamma as gamma_function
+from scipy.special import ndtr, ndtri
 
 from krein.kernels import (
     TL1,
@@ -22,6 +23,7 @@ from krein.kernels import (
     Matern,
     Multiquadric,
     NeuralTangent,
+    OrthantProbability,
     Polynomial,
     RectifiedSigmoid,
     ShiftGaussian,
@@ -78,6 +80,18 @@ def relu_network(u):
     return (np.sin(angle) + (np.pi - angle) * np.cos(angle)) / np.pi
 
 
+def both_below(u, level):
+    """The chance of A ≤ t and B ≤ t, from P(B ≤ t | A) and the density of A, without Owen's T."""
+    t, spread = ndtri(level), np.sqrt(1 - u**2)
+    if spread < 1e-12:
+        return level if u > 0 else max(0.0, 2 * level - 1)
+
+    def density(a):
+        return np.exp(-(a**2) / 2) * ndtr((t - u * a) / spread) / np.sqrt(2 * np.pi)
+
+    return quad(density, -12, t, epsabs=1e-13, limit=500)[0]
+
+
 def size(x, y):
     return np.sqrt(dot(x, x) * dot(y, y))
 
@@ -125,6 +139,7 @@ TWINS = [
     (ArcCosine(0), lambda x, y: step_network(cosine(x, y)), "any"),
     (ArcCosine(1), lambda x, y: size(x, y) * relu_network(cosine(x, y)), "any"),
     (NeuralTangent(), tangent, "any"),
+    (OrthantProbability(0.2), lambda x, y: both_below(cosine(x, y), 0.2), "any"),
     (Hellinger(), lambda x, y: np.sqrt(dot(x, y)), "positive"),
     (ShiftGaussian(1.2, 0.3), lambda x, y: np.exp(-sum((x - y + 0.3) ** 2) / 2.88), "any"),
     (ShiftGaussian(1.2, VECTOR), lambda x, y: np.exp(-sum((x - y + VECTOR) ** 2) / 2.88), "any"),

@@ -133,9 +133,17 @@ def test_learners_print_their_table(capsys, monkeypatch, have_data):
     assert len(rows) >= (10 if have_data and learners.find("ijcnn1/ijcnn1.npz") else 4)
 
 
+def signed_with_a_short_fit(monkeypatch):
+    """The program of the signed-measure paper; its slowest method makes one step."""
+    signed = script("signed", monkeypatch)
+    short = signed.made(signed.MixtureFourier, max_iter=1, n_subsample=60)
+    monkeypatch.setitem(signed.METHODS, "DIGMM", short)
+    return signed
+
+
 @pytest.mark.usefixtures("solve_each_programme_once")
 def test_signed_prints_the_figures_of_the_paper(capsys, monkeypatch, tmp_path):
-    signed = script("signed", monkeypatch)
+    signed = signed_with_a_short_fit(monkeypatch)
     file = tmp_path / "cells.csv"
     rows = signed.main(["--quick", "--csv", str(file)])
     out = capsys.readouterr().out
@@ -173,7 +181,7 @@ def test_asymmetric_prints_the_figures_of_the_paper(capsys, monkeypatch, tmp_pat
 def test_the_programs_of_the_papers_draw_figures(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     parts = ["--quick", "--figures", str(tmp_path), "--only"]
-    script("signed", monkeypatch).main([*parts, "curve"])
+    signed_with_a_short_fit(monkeypatch).main([*parts, "curve"])
     script("asymmetric", monkeypatch).main([*parts, "masses,errors"])
     names = {"signed_curve.png", "asymmetric_masses.png", "asymmetric_error.png"}
     assert {file.name for file in tmp_path.iterdir()} == names
@@ -267,3 +275,39 @@ def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
     before = file.read_text(encoding="utf-8")
     tables.main(["--quick", "--csv", str(file)])
     assert file.read_text(encoding="utf-8") == before
+
+
+@pytest.fixture
+def choosing(monkeypatch):
+    """The script with three cheap methods and two kernels."""
+    module = script("choosing", monkeypatch)
+    cheap = ("RandomFourier", "Nystrom", "TensorSketch")
+    monkeypatch.setattr(module, "METHODS", [m for m in module.METHODS if m.name in cheap])
+    few = {name: module.KERNELS[name] for name in ("Gaussian", "TL1")}
+    monkeypatch.setattr(module, "KERNELS", few)
+    return module
+
+
+def test_choosing_writes_its_table_and_its_plot(capsys, choosing, tmp_path):
+    pytest.importorskip("matplotlib").use("Agg")
+    csv_file, page, figure = (tmp_path / name for name in ("cells.csv", "page.md", "plot.png"))
+    page.write_text(f"before\n{choosing.BEGIN}\nold\n{choosing.END}\nafter\n", encoding="utf-8")
+    paths = ["--csv", str(csv_file), "--page", str(page), "--figure", str(figure)]
+    cells = choosing.main(["--quick", *paths])
+    # The Gaussian has two methods, TL1 has one and a reason; at two widths each.
+    assert len(cells) == 8
+    assert sum(cell.note != "" for cell in cells) == 2
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n<!-- table")
+    assert text.endswith("<!-- end -->\nafter\n")
+    assert "| TL1 | made | – | **" in text
+    assert "old" not in text
+    assert figure.stat().st_size > 1000
+    capsys.readouterr()
+    assert len(choosing.main(["--quick", "--csv", str(csv_file)])) == len(cells)
+    assert "each map is fitted" not in capsys.readouterr().out  # nothing is measured again
+
+
+def test_choosing_leaves_out_sets_without_a_file(choosing, monkeypatch):
+    monkeypatch.setattr(choosing, "find", lambda name: None)
+    assert choosing.main(["--only", "letter"]) == []

@@ -13,7 +13,9 @@ from scipy import sparse
 
 import krein
 from krein import Diagnosis, RandomFourier, RandomGegenbauer, approximation_error, diagnose
-from krein.diagnostics import N_DRAWS
+from krein._validation import as_generator
+from krein.comparison.compare import N_SEEDS
+from krein.comparison.sample import Sample
 from krein.kernels import (
     TL1,
     ArcCosine,
@@ -115,7 +117,7 @@ def test_asymmetric_kernel(kernel):
     assert diagnosis.asymmetry > 0.01
     assert diagnosis.evidence == "not symmetric"
     assert "transform_dual" in diagnosis.advice
-    assert list(diagnosis.errors) == ["RandomFourier"]
+    assert list(diagnosis.errors) == ["RandomFourier", "Nystrom"]
 
 
 def test_a_skew_matrix_has_asymmetry_one():
@@ -130,7 +132,7 @@ def test_precomputed_matrix():
     assert not diagnosis.is_positive_definite
     assert diagnosis.suggested_method == "Nystrom"
     assert diagnosis.total_mass is None
-    assert diagnosis.errors == {}
+    assert list(diagnosis.errors) == ["Nystrom"]
 
 
 def test_a_sample_of_a_precomputed_matrix_keeps_rows_and_columns_together():
@@ -183,21 +185,22 @@ def test_suggestion_is_the_map_with_the_smaller_measured_error(load, kernel):
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     diagnosis = diagnose(kernel, rows, random_state=0)
     assert diagnosis.suggested_method == min(diagnosis.errors, key=diagnosis.errors.get)
-    K, n = kernel(rows), 14
-    means, variances = {}, {}
+    folds = Sample.of(kernel, rows, len(rows), N_SEEDS, as_generator(0)).folds
+    means, variances, n = {}, {}, 15
     for cls in (RandomFourier, RandomGegenbauer):
-        maps = [cls(kernel, 256, random_state=seed).fit(rows) for seed in range(1, n + 1)]
-        errors = [np.linalg.norm(m.approximate_kernel(rows) - K) for m in maps]
-        errors /= np.linalg.norm(K)
+        errors = np.empty(n)
+        for seed, fold in zip(range(n), folds * (n // N_SEEDS), strict=True):
+            features = cls(kernel, 256, random_state=seed).fit(fold.fitted)
+            errors[seed] = approximation_error(features, fold.left)
         means[cls.__name__] = errors.mean()
         variances[cls.__name__] = errors.var(ddof=1)
     assert diagnosis.errors.keys() == means.keys()
     for name, mean in means.items():
-        standard_error = np.sqrt(variances[name] * (1 / n + 1 / N_DRAWS))
+        standard_error = np.sqrt(variances[name] * (1 / n + 1 / N_SEEDS))
         # A map of exact degrees only does not vary: round-off is all that is left.
         assert abs(diagnosis.errors[name] - mean) < 6 * standard_error + 1e-9
     fourier, gegenbauer = means.values()
-    if abs(fourier - gegenbauer) > 6 * np.sqrt(sum(variances.values()) / N_DRAWS):
+    if abs(fourier - gegenbauer) > 6 * np.sqrt(sum(variances.values()) / N_SEEDS):
         assert diagnosis.suggested_method == min(means, key=means.get)
 
 
@@ -276,12 +279,12 @@ def test_approximation_error_is_the_dense_formula(kernel):
 
 
 def test_approximation_error_in_blocks(monkeypatch):
-    from krein import diagnostics
+    from krein import agreement
 
     features = RandomFourier(DeltaGaussian(), 32, random_state=0).fit(X)
     whole = approximation_error(features, X)
-    blocks = diagnostics.row_blocks
-    monkeypatch.setattr(diagnostics, "row_blocks", lambda n, size: blocks(n, size, 7 * size))
+    blocks = agreement.row_blocks
+    monkeypatch.setattr(agreement, "row_blocks", lambda n, size: blocks(n, size, 7 * size))
     assert_allclose(approximation_error(features, X), whole, rtol=1e-9)
 
 

@@ -18,7 +18,7 @@ PACKAGE = Path(krein.__file__).resolve().parent
 # From the bottom up. A module may import modules of lower layers, and of its own folder. A file of
 # `published` has a layer of its own, directly below the folder that calls it.
 ORDER = (
-    ("_blocks", "_threads", "_validation", "atoms", "published", "rows"),
+    ("_blocks", "_threads", "_validation", "atoms", "published", "references", "rows"),
     ("_compile",),
     ("_core", "_hashing", "_sampler", "forms"),
     ("published.acceptance", "published.allocation", "published.jordan"),
@@ -29,13 +29,17 @@ ORDER = (
     ("bounds", "spherical", "kernels", "learning"),
     ("published.masses",),
     ("features", "proximity"),
-    ("published.concatenated", "published.projection", "spectral"),
-    ("plots", "testing"),
-    ("diagnostics",),
+    ("published.taylor",),
+    ("published.concatenated", "published.projection"),
+    ("rivals", "spectral"),
+    ("agreement", "plots", "testing"),
     ("estimators",),
+    ("comparison",),
+    ("diagnostics",),
     ("auto",),
     ("examples",),
     ("cli",),
+    ("__main__",),
 )
 LAYERS = {name: height for height, names in enumerate(ORDER) for name in names}
 # Slow to import or optional: never at the top of a module.

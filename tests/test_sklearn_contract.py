@@ -26,6 +26,7 @@ import krein.features
 import krein.published
 from krein import (
     AsymmetricEmbedding,
+    ConcomitantRankOrder,
     CorrectedSVC,
     DissimilarityToSimilarity,
     DoubleCentering,
@@ -35,12 +36,20 @@ from krein import (
     KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
+    LearnedKernelFeatures,
+    MixtureFourier,
+    NotSoRandomClassifier,
     NotSoRandomFeatures,
     Nystrom,
+    RandomArcCosine,
     RandomFourier,
     RandomGegenbauer,
+    RandomMaclaurin,
     SimilarityFeatures,
     SpectrumCorrector,
+    SphericalRandomFeatures,
+    TensorizedProjection,
+    TensorSketch,
     TwoSidedRidge,
     TwoSidedRidgeClassifier,
     VarianceConstrainedClassifier,
@@ -82,7 +91,13 @@ ESTIMATORS = _public_estimators()
 fourier = partial(RandomFourier, n_components=16, random_state=0)
 gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
+mixture = partial(MixtureFourier, n_components=6, max_iter=2, n_subsample=30, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
+
+
+def rival(cls, kernel=None, **options):
+    return cls(kernel, n_components=64, random_state=0, **options)
+
 
 # The checks fit a handful of rows, on which Nystrom says that all of them are landmarks.
 pytestmark = [
@@ -100,6 +115,14 @@ VARIANTS = [
     ConcatenatedFourier(ShiftGaussian(), n_components=16, random_state=0),
     gegenbauer(Polynomial(degree=3), weights="calibrated", sampler="qmc"),
     learned(band=3.0, early_stopping=True),
+    mixture(DeltaGaussian(2.0, 20.0)),
+    rival(RandomMaclaurin, -Polynomial(3, 0.1, -1.0), degrees="coefficients"),
+    rival(ConcomitantRankOrder, projection="cosine"),
+    rival(SphericalRandomFeatures, DeltaGaussian(3.0, 1.0) + 1, sampler="orthogonal"),
+    rival(TensorizedProjection, -Polynomial(3)),
+    rival(TensorSketch, Polynomial(3)),
+    LearnedKernelFeatures(n_components=6, rho=0.5, random_state=0),
+    RandomArcCosine(16, order=0, sampler="orthogonal", random_state=0),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
     Nystrom(Gaussian(5.0), "auto", random_state=0),
@@ -119,6 +142,7 @@ VARIANTS = [
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
     KreinSVC(DeltaGaussian(), loss="hinge", alpha=1e-4, random_state=0),
     KreinSVC(features=nystrom(landmarks="supervised"), random_state=0),
+    NotSoRandomClassifier(4, C=10.0, band=3.0, n_starts=2, game=False, random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),
@@ -129,6 +153,7 @@ MORE = [
     fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),
     fourier(SphericalPolynomial(), extension="zero", jacobian=False),
     fourier(DeltaGaussian(), sampler="iid"),
+    mixture(inference="taylor", split="shift"),
     fourier(DeltaGaussian(), sampler="qmc"),
     fourier(DeltaGaussian(), sampler="importance"),
     gegenbauer(Sigmoid(coef0=-1.0), sampler="iid", allocation="equal"),
@@ -150,7 +175,12 @@ def test_every_estimator_has_variants_here(cls):
 
 
 # What tries many things tries one: the checks fit it hundreds of times.
-QUICK = {KreinClassifier: {"max_seconds": 1e-9}, KreinRegressor: {"max_seconds": 1e-9}}
+QUICK: dict[type, dict] = {
+    KreinClassifier: {"max_seconds": 1e-9},
+    KreinRegressor: {"max_seconds": 1e-9},
+    MixtureFourier: {"n_components": 4, "max_iter": 1},
+    NotSoRandomClassifier: {"n_components": 8, "band": 1.0, "n_starts": 2, "cv": 4},
+}
 BUILT = [cls(**QUICK.get(cls, {})) for cls in ESTIMATORS]
 
 
@@ -222,7 +252,11 @@ def test_scikit_learn_checks_outside_the_default_set(estimator, check):
 
 # Random features: the rest of this file is about their seeds and verbs.
 ALL = [
-    *(cls(random_state=0) for cls in ESTIMATORS if issubclass(cls, FeatureMap)),
+    *(
+        cls(random_state=0, **QUICK.get(cls, {}))
+        for cls in ESTIMATORS
+        if issubclass(cls, FeatureMap)
+    ),
     *(variant for variant in [*VARIANTS, *MORE] if isinstance(variant, FeatureMap)),
 ]
 

@@ -6,19 +6,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agreement import alignment, approximation_error
     from .auto import KreinClassifier, KreinRegressor
-    from .diagnostics import Diagnosis, alignment, approximation_error, diagnose
+    from .comparison import Comparison, compare
+    from .diagnostics import Diagnosis, diagnose
     from .estimators import (
         CorrectedSVC,
         KreinRidge,
         KreinRidgeClassifier,
         KreinSVC,
+        NotSoRandomClassifier,
         TwoSidedRidge,
         TwoSidedRidgeClassifier,
         VarianceConstrainedClassifier,
         VarianceConstrainedRegressor,
     )
-    from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
+    from .features import (
+        Nystrom,
+        RandomArcCosine,
+        RandomFourier,
+        RandomGegenbauer,
+        SimilarityFeatures,
+    )
     from .proximity import (
         AsymmetricEmbedding,
         DissimilarityToSimilarity,
@@ -26,12 +35,22 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
-    from .spectral import NotSoRandomFeatures
+    from .references import citations
+    from .rivals import (
+        ConcomitantRankOrder,
+        RandomMaclaurin,
+        SphericalRandomFeatures,
+        TensorizedProjection,
+        TensorSketch,
+    )
+    from .spectral import LearnedKernelFeatures, MixtureFourier, NotSoRandomFeatures
 
     __version__: str
 
 __all__ = [
     "AsymmetricEmbedding",
+    "Comparison",
+    "ConcomitantRankOrder",
     "CorrectedSVC",
     "Diagnosis",
     "DissimilarityToSimilarity",
@@ -42,27 +61,49 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "LearnedKernelFeatures",
+    "MixtureFourier",
+    "NotSoRandomClassifier",
     "NotSoRandomFeatures",
     "Nystrom",
+    "RandomArcCosine",
     "RandomFourier",
     "RandomGegenbauer",
+    "RandomMaclaurin",
     "SimilarityFeatures",
     "SpectrumCorrector",
+    "SphericalRandomFeatures",
+    "TensorSketch",
+    "TensorizedProjection",
     "TwoSidedRidge",
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",
     "VarianceConstrainedRegressor",
     "alignment",
     "approximation_error",
+    "citations",
+    "compare",
     "diagnose",
 ]
 
 # The modules that define these names, from the bottom up. They are imported when a name is first
 # used, so that the command line and a program that needs few names do not wait for all modules.
-_HOMES = ("features", "proximity", "spectral", "diagnostics", "estimators", "auto")
+_HOMES = (
+    "references",
+    "features",
+    "proximity",
+    "rivals",
+    "spectral",
+    "agreement",
+    "estimators",
+    "comparison",
+    "diagnostics",
+    "auto",
+)
 _MODULES = (
     "auto",
     "bounds",
+    "comparison",
     "estimators",
     "features",
     "forms",
@@ -71,6 +112,8 @@ _MODULES = (
     "measures",
     "proximity",
     "published",
+    "references",
+    "rivals",
     "samplers",
     "spectral",
     "spherical",

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import row_norms
 
-from ._blocks import row_blocks
-from ._validation import UNIT_TOLERANCE, as_generator
-from .features import FeatureMap, RandomFourier, RandomGegenbauer
+from ._validation import as_generator
+from .comparison.advice import Advice
+from .comparison.compare import N_SEEDS
+from .comparison.measurement import measurements
+from .comparison.methods import METHODS
+from .comparison.sample import Sample, checked_data
+from .comparison.trials import Trial, run_trials
 from .features.base import RandomMap
-from .kernels import Kernel, NoMeasureError
-from .kernels.errors import one_line
+from .kernels import Kernel
+from .kernels.errors import one_line, placed
+from .kernels.memory import Memory, Remembered
 from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
-from .measures import InfiniteMassError
 from .plots import plot_spectrum
 from .rows import count
-from .spectral.labels import class_codes
 
 # Asymmetry and negative eigenvalues below these shares are rounding errors.
 ASYMMETRY_TOLERANCE = 1e-8
 RANK_TOLERANCE = 1e-8
-# Number of draws over which the error of a feature map is averaged.
-N_DRAWS = 5
+# The methods of `krein.compare` that a diagnosis measures.
+CANDIDATES = ("RandomFourier", "RandomGegenbauer", "Nystrom")
 
 
 @dataclass(frozen=True)
@@ -59,13 +62,13 @@ class Diagnosis:
     total_mass : float or None
         Mass of the spectral measure; None if the kernel has no measure.
     errors : dict
-        Relative error on these rows of each feature map that applies.
+        Relative error on held-out rows of each feature map that applies, as in `compare`.
     low_rank_error : float
-        Least relative error of any map with `n_components` features, a lower bound for Nyström.
+        Least relative error on these rows of any map with `n_components` features.
     suggested_method : str
-        The feature map with the least error, or "Nystrom" if no measure exists.
+        The feature map with the least error, or "Nystrom" if no map was measured.
     advice : str
-        Advice in one sentence.
+        The recommendation of `compare` for these feature maps, and what the kernel needs.
 
     Examples
     --------
@@ -172,28 +175,28 @@ def diagnose(
     >>> diagnosis.is_positive_definite
     False
     """
-    _check_arguments(kernel, n_components, max_rows)
+    _check_sizes(n_components, max_rows)
     rng = as_generator(random_state)
-    data = kernel._check_data(X)
+    data = checked_data("diagnose", kernel, X)
     kernel = kernel.resolved(data)
-    rows = _sample(kernel, data, max_rows, rng)
-    K = check_values(kernel, kernel(rows).astype(float))
+    sample = Sample.of(kernel, data, max_rows, N_SEEDS, rng)
+    places = np.arange(count(data)) if count(data) <= max_rows else sample.places
+    K = _values(kernel, data, places)
     worthless = uninformative(K)
     size = float(np.linalg.norm(K))
     # Asymmetry is measured, because a function declared symmetric may not be symmetric.
     asymmetry = float(np.linalg.norm(K - K.T)) / (2 * size) if size else 0.0
     asymmetry = asymmetry if asymmetry > ASYMMETRY_TOLERANCE else 0.0
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
-    errors, mass, proof = (
-        _measured_errors(kernel, rows, n_components, rng) if size else ({}, 0.0, True)
-    )
+    trials = _trials(_remembering(sample, K, places), n_components) if size else []
+    mass, proof = _mass(kernel, sample, trials)
     positive, evidence = _verdict(eigenvalues, asymmetry, kernel.is_symmetric, proof)
     magnitude = np.abs(eigenvalues)
     total = magnitude.sum()
-    low_rank = _low_rank_error(K, n_components)
-    suggested, advice = _advise(errors, positive, asymmetry, low_rank, n_components)
-    if worthless is not None:
-        advice = f"The kernel matrix is {worthless}. {advice}"
+    rows = measurements(trials)
+    advice = Advice.of(rows)
+    said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
+    said += [advice.sentence, f"The kernel is {_kind(positive, asymmetry)}."]
     return Diagnosis(
         kernel=one_line(kernel),
         n_rows=len(K),
@@ -206,19 +209,14 @@ def diagnose(
         evidence=evidence,
         worthless=worthless,
         total_mass=mass,
-        errors=errors,
-        low_rank_error=low_rank,
-        suggested_method=suggested,
-        advice=advice,
+        errors={row.method: row.error for row in rows if row.is_measured},
+        low_rank_error=_low_rank_error(K, n_components),
+        suggested_method=advice.method or "Nystrom",
+        advice=" ".join(said),
     )
 
 
-def _check_arguments(kernel: Any, n_components: int, max_rows: int) -> None:
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"diagnose takes a kernel object, got {type(kernel).__name__}: wrap a function as "
-            "krein.kernels.Custom(f) or Pairwise(f)."
-        )
+def _check_sizes(n_components: Any, max_rows: Any) -> None:
     if n_components < 2 or n_components % 2 or max_rows < 2:
         raise ValueError(
             f"diagnose needs an even n_components of at least 2 and max_rows of at least 2, got "
@@ -226,14 +224,20 @@ def _check_arguments(kernel: Any, n_components: int, max_rows: int) -> None:
         )
 
 
-def _sample(kernel: Kernel, data: Any, max_rows: int, rng: np.random.Generator) -> Any:
-    """Return at most `max_rows` objects; a precomputed matrix loses rows and columns."""
-    n = count(data)
-    if n < 2:
-        raise ValueError(f"diagnose needs at least two rows, got {n}.")
-    if n <= max_rows:
-        return data
-    return objects_at(kernel, data, np.sort(rng.choice(n, max_rows, replace=False)))
+def _values(kernel: Kernel, data: Any, places: NDArray[np.intp]) -> NDArray[np.floating]:
+    """Return the kernel matrix of the rows at some places."""
+    rows = data if len(places) == count(data) else objects_at(kernel, data, places)
+    with placed(places, places):
+        return check_values(kernel, kernel(rows).astype(float))
+
+
+def _remembering(sample: Sample, K: NDArray, places: NDArray[np.intp]) -> Sample:
+    """Return a sample of objects with the kernel values K of the rows at `places` in memory."""
+    if sample.kernel.is_pairwise or sample.kernel.takes_matrix(sample.rows):
+        return sample
+    memory = Memory(sample.rows)
+    memory.store(K if places is sample.places else K[np.ix_(sample.places, sample.places)])
+    return replace(sample, kernel=Remembered(sample.kernel, memory))
 
 
 def _verdict(
@@ -253,35 +257,23 @@ def _verdict(
     return True, f"no eigenvalue below {lowest:.1g} on these rows; no proof beyond them"
 
 
-def _measured_errors(
-    kernel: Kernel, rows: Any, n_components: int, rng: np.random.Generator
-) -> tuple[dict[str, float], float | None, bool]:
-    """Return the errors of feature maps, the mass, and True if the measure is positive."""
-    errors: dict[str, float] = {}
-    mass, proof = None, False
-    if not hasattr(rows, "shape") or rows.ndim != 2 or not hasattr(rows, "dtype"):
-        return errors, mass, proof
-    on_sphere = bool(np.all(np.abs(row_norms(rows) - 1) < UNIT_TOLERANCE))
-    maps: list[RandomMap] = []
-    if on_sphere or not kernel.traits.unit_rows:
-        maps.append(RandomFourier(kernel, n_components, random_state=rng))
-    if on_sphere:
-        maps.append(RandomGegenbauer(kernel, n_components, normalize=False, random_state=rng))
-    for features in maps:
-        try:
-            features.fit(rows)
-        except (NoMeasureError, InfiniteMassError):
-            continue
-        draws = [approximation_error(features, rows)]
-        for _ in range(N_DRAWS - 1):
-            # The measure is found once; only the draws are repeated.
-            features._draw(rows, rng)
-            draws.append(approximation_error(features, rows))
-        errors[type(features).__name__] = float(np.mean(draws))
-        mass = features.total_mass_ if mass is None else mass
-        if isinstance(features, RandomFourier):
-            proof = kernel.traits.has_closed_form and features.measure_.is_positive
-    return errors, mass, proof
+def _trials(sample: Sample, width: int) -> list[Trial]:
+    """Return the trials of `compare` for the candidates, or none if there are few rows."""
+    if len(sample) < 2 * N_SEEDS:
+        return []
+    methods = [method for method in METHODS if method.name in CANDIDATES]
+    methods = [method for method in methods if method.can_serve(sample)]
+    return list(run_trials(sample, methods, [width]))
+
+
+def _mass(kernel: Kernel, sample: Sample, trials: Sequence[Trial]) -> tuple[float | None, bool]:
+    """Return the mass of the spectrum, and True if the measure proves that k is definite."""
+    on_domain = sample.on_sphere or not kernel.traits.unit_rows
+    if kernel.traits.has_closed_form and sample.has_vectors and on_domain:
+        measure = kernel.measure(sample.rows.shape[1])
+        return measure.total_mass, measure.is_positive
+    maps = [trial.features for trial in trials if isinstance(trial.features, RandomMap)]
+    return (maps[0].total_mass_ if maps else None), False
 
 
 def _low_rank_error(K: NDArray, rank: int) -> float:
@@ -290,105 +282,12 @@ def _low_rank_error(K: NDArray, rank: int) -> float:
     return float(np.sqrt(np.sum(values[rank:] ** 2))) / total if total else 0.0
 
 
-def _advise(
-    errors: dict[str, float], positive: bool, asymmetry: float, low_rank: float, width: int
-) -> tuple[str, str]:
-    """Return the method with the least error, and a sentence of advice."""
-    kind = (
-        "positive definite: any linear model on the features is right"
-        if positive
-        else "not symmetric: use transform for the first and transform_dual for the second argument"
-        if asymmetry
-        else "indefinite: a plain linear model on the features uses |k|, the signs are in form_"
-    )
-    if not errors:
-        return "Nystrom", f"No spectral measure applies here; the kernel is {kind}."
-    best = min(errors, key=lambda name: errors[name])
-    note = f"{best} reaches an error of {errors[best]:.2g} at width {width}"
-    if low_rank < errors[best] / 10:
-        note += f", but the matrix is nearly of low rank: Nyström could reach {low_rank:.1g}"
-    return best, f"{note}; the kernel is {kind}."
-
-
-def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
-    """Return the relative Frobenius error ``‖K̃ − K‖ / ‖K‖`` of a fitted feature map.
-
-    Parameters
-    ----------
-    features : FeatureMap
-        A fitted feature map.
-    X : array-like, sparse matrix or sequence of objects
-        First argument of the kernel.
-    Y : array-like, sparse matrix or sequence of objects, default=None
-        Second argument; None means X.
-
-    Returns
-    -------
-    float
-        The error. The matrices are compared in row blocks.
-
-    Examples
-    --------
-    >>> import numpy as np, krein
-    >>> X = np.random.default_rng(0).random((100, 3))
-    >>> features = krein.RandomFourier(n_components=256, random_state=0).fit(X)
-    >>> krein.approximation_error(features, X) < 0.1
-    True
-    """
-    data = _sliceable(X)
-    right = data if Y is None else _sliceable(Y)
-    n, m = count(data), count(right)
-    dual = features.transform_dual(features._second(right) if Y is None else right)
-    error = size = 0.0
-    for rows in row_blocks(n, 8 * max(m, 1)):
-        block = data[rows]
-        exact = features.exact_kernel(block, right)
-        # As an array, because the user may have configured scikit-learn to return data frames.
-        Z = np.asarray(features.transform(block))
-        error += float(np.sum((Z @ dual.T - exact) ** 2, dtype=float))
-        size += float(np.sum(exact**2, dtype=float))
-    if size == 0:
-        raise ValueError("The kernel is zero on these rows, so no relative error exists.")
-    return float(np.sqrt(error / size))
-
-
-def alignment(
-    kernel_or_features: Kernel | FeatureMap, X: Any, y: Any, centered: bool = False
-) -> float:
-    """Return the alignment of a kernel with classes, ``⟨K, T⟩ / (‖K‖ ‖T‖)``.
-
-    ``T = Y Yᵀ`` has the entry 1 for two rows of one class and ``−1/(c − 1)`` for rows of different
-    classes; for two classes the alignment is ``yᵀKy / (n ‖K‖)``. It costs the kernel matrix.
-
-    Parameters
-    ----------
-    kernel_or_features : Kernel or fitted FeatureMap
-        The kernel, or the map whose approximate kernel counts.
-    X : array-like, sparse matrix or sequence of objects
-        The data.
-    y : array-like of shape (n,)
-        The classes.
-    centered : bool, default=False
-        True centres K and T first (Cortes, Mohri and Rostamizadeh, JMLR 2012).
-
-    Examples
-    --------
-    >>> import krein
-    >>> round(krein.alignment(krein.kernels.Gaussian(), [[0.0], [0.1], [3.0]], [0, 0, 1]), 2)
-    0.74
-    """
-    found, codes = class_codes("alignment", count(_sliceable(X)), y)
-    is_map = isinstance(kernel_or_features, FeatureMap)
-    K = kernel_or_features.approximate_kernel(X) if is_map else kernel_or_features(X)
-    T = (len(found) * (codes[:, None] == codes) - 1.0) / (len(found) - 1)
-    if centered:
-        K, T = (A - A.mean(axis=0) - A.mean(axis=1)[:, None] + A.mean() for A in (K, T))
-    size = float(np.linalg.norm(K) * np.linalg.norm(T))
-    return float(np.sum(K * T)) / size if size else 0.0
-
-
-def _sliceable(X: Any) -> Any:
-    """Return X in a form whose rows can be sliced."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
-    return X if hasattr(X, "shape") else list(X)
+def _kind(positive: bool, asymmetry: float) -> str:
+    """Return what kind of kernel it is, and what follows for its features."""
+    if positive:
+        return "positive definite: any linear model on the features is right"
+    if asymmetry:
+        return (
+            "not symmetric: use transform for the first and transform_dual for the second argument"
+        )
+    return "indefinite: a plain linear model on the features uses |k|, the signs are in form_"

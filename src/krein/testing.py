@@ -33,8 +33,8 @@ def check_kernel(
 ) -> None:
     """Compare a kernel of vectors with a function of two rows.
 
-    The checker compares values, diagonal, transpose, declared symmetry, symmetric and skew part,
-    clones, float32 and CSR input.
+    The checker compares values, diagonal, transpose, declared symmetry and stationarity, symmetric
+    and skew part, clones, float32 and CSR input.
 
     Parameters
     ----------
@@ -54,6 +54,8 @@ def check_kernel(
     assert_allclose(kernel.T(X, Y), kernel(Y, X).T, rtol=1e-12, atol=1e-14 * scale)
     symmetric = bool(np.allclose(square, square.T, rtol=1e-9, atol=1e-12 * scale))
     assert symmetric == kernel.traits.is_symmetric, "is_symmetric does not say what the values do"
+    moved = kernel(X + 0.5, Y + 0.5) if kernel.traits.is_stationary else kernel(X, Y)
+    assert_allclose(moved, expected, rtol=1e-7, atol=1e-9 * scale, err_msg="is_stationary is wrong")
     parts = kernel.symmetric_part(X, Y) + kernel.skew_part(X, Y)
     assert_allclose(parts, kernel(X, Y), rtol=1e-9, atol=1e-12 * scale)
     assert clone(kernel) == kernel

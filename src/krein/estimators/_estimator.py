@@ -13,7 +13,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._validation import check_nested, check_numeric_columns, outside_level
+from .._validation import check_kernel, check_nested, check_numeric_columns, outside_level
 from ..rows import Sides, as_objects, count
 from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
@@ -73,6 +73,10 @@ class Estimator(_progress.CallbackSupportMixin):
         """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
         check_nested(self, params)
         return super().set_params(**params)
+
+    def _validate_params(self) -> None:
+        check_kernel(self, getattr(self, "kernel", None))
+        super()._validate_params()
 
     def show_progress(self, show: bool = True) -> Self:
         """Show a bar during `fit`; needs rich (``pip install "krein[cli]"``).

@@ -27,6 +27,7 @@ from ._progress import reporting, stage, with_callbacks
 from ._representation import Recipe, Representation
 from ._targets import Numbers, Targets, labels_of
 from ._task import Task
+from ._units import warn_of_units
 
 Array = NDArray[np.floating]
 
@@ -75,6 +76,8 @@ class Learner(Certainty, Estimator):
                 data = self._open(X, y, sample_weight)
                 survey = self._survey(data, self._key(rng))
                 targets = self._targets_of(survey)
+            if self._recipe.depends_on_units(survey.sample.X):
+                warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
             with stage(self, "features"):
                 representation = self._recipe.fit(survey.sample, targets, rng)
             with stage(self, "learning"):
@@ -92,7 +95,12 @@ class Learner(Certainty, Estimator):
     @property
     def _is_calibrated(self) -> bool:
         wanted = getattr(self, "calibrate", False)
-        return is_tuned(self) if wanted == "auto" else bool(wanted)
+        return self._tunes if wanted == "auto" else bool(wanted)
+
+    @property
+    def _tunes(self) -> bool:
+        """True if `fit` chooses penalties by cross-validation."""
+        return is_tuned(self)
 
     def _held_out(self, task: Task) -> HeldRows:
         """Return the outputs of all rows, each by a model of the rows outside its fold."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
 
 from .._validation import outside_level
@@ -124,8 +125,9 @@ class Representation:
 
 
 def last_step(features: Any) -> Any:
-    """Return a map, or the last step of a Pipeline."""
-    return features[-1] if hasattr(features, "steps") else features
+    """Return a map, or the last step of a Pipeline; of a frozen map, the map itself."""
+    last = features[-1] if hasattr(features, "steps") else features
+    return last.estimator if isinstance(last, FrozenEstimator) else last
 
 
 def _seen(features: Any, X: Any) -> Any:
@@ -191,6 +193,12 @@ class Recipe:
         """Return True if X is a matrix of numbers for the map, False if it holds objects."""
         kernel = self.kernel_of_rows
         return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
+
+    def depends_on_units(self, X: Any) -> bool:
+        """Return True if a kernel compares the columns of X as they are, in their units."""
+        in_front = len(getattr(self.features, "steps", ())) > 1
+        has_kernel = self.features is None or hasattr(self.features, "kernel")
+        return has_kernel and not in_front and not self.pairwise and self.takes_matrix(X)
 
     def fit(self, sample: Rows, targets: Targets, rng: np.random.Generator) -> Representation:
         """Fit a copy of the map on rows, with their targets if the map needs targets.

@@ -12,25 +12,25 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_rows
-from .._validation import UNIT_TOLERANCE, check_unit_rows, store
-from ..forms import Signature, fourier_form
-from ..kernels import FromMeasure, Gaussian, Kernel
-from ..kernels._distances import largest
+from .._validation import UNIT_TOLERANCE, store
+from ..atoms import Atoms
+from ..kernels import FromMeasure, Gaussian, Kernel, NoMeasureError
+from ..kernels._spectrum import NYSTROM_HINT
 from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
 from ..published.masses import part_masses, subset_weights
 from ..rows import take
 from ..samplers import SAMPLERS, Sampler
-from ._trig import fourier_features
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_fourier
 from .geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
+from .waves import WaveMap
 
 # `fit` warns if the error of the features exceeds this many times the largest kernel value.
 HOPELESS = 10
 
 
-class RandomFourier(RandomMap):
+class RandomFourier(WaveMap, RandomMap):
     """Random Fourier features for stationary kernels that need not be definite or symmetric.
 
     The map draws frequencies ω_j with complex weights c_j from the spectral measure of the kernel,
@@ -176,14 +176,10 @@ class RandomFourier(RandomMap):
         store(self, locals())
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
-        if self.n_components % 2 and self.n_components > 1:
-            raise ValueError(
-                f"n_components must be even, because each frequency has a cosine and a sine, got "
-                f"{self.n_components}: use {self.n_components + 1}."
-            )
+        self._check_even()
         self._check_printed()
         self._check_sphere(X)
-        self.measure_ = self._measure(self.kernel_, X)
+        self.measure_ = self._known_measure(X)
         self.total_mass_ = self.measure_.total_mass
         self._draw(X, rng)
         self._check_mass(X, rng)
@@ -217,21 +213,25 @@ class RandomFourier(RandomMap):
                 stacklevel=4,
             )
 
-    def _check_sphere(self, X: Any) -> None:
-        if self.kernel_.traits.unit_rows:
-            check_unit_rows(
-                self.kernel_,
-                row_norms(X),
-                "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer, or use "
-                "RandomGegenbauer(normalize=True) or krein.Nystrom.",
-            )
-
     def _resolved_kernel(self) -> Kernel:
         if self.measure is not None:
             if self.kernel is not None:
                 raise ValueError("Pass kernel or measure, not both: set one of them to None.")
             return FromMeasure(self.measure)
         return Gaussian() if self.kernel is None else self.kernel
+
+    def _known_measure(self, X: Any) -> Measure:
+        """Return the measure of the kernel; the error of a kernel without one says why."""
+        try:
+            return self._measure(self.kernel_, X)
+        except NoMeasureError as error:
+            found = self.kernel_.stationarity(X)
+            if not found:
+                raise NoMeasureError(f"{found} {NYSTROM_HINT}") from None
+            if not self.kernel_.is_symmetric:
+                raise
+            hint = "Or use krein.MixtureFourier, which infers a spectrum from kernel values."
+            raise NoMeasureError(f"{error} {hint}") from None
 
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         """Return the measure of the kernel; store the range of the data if it matters."""
@@ -282,10 +282,8 @@ class RandomFourier(RandomMap):
         if self.weights == "calibrated":
             K = self.kernel_(rows)
             weights = calibrate_fourier(atoms.frequencies, weights, rows, K)
-        self.frequencies_, self.weights_ = atoms.frequencies, weights
+        self._set_atoms(Atoms(atoms.frequencies, weights))
         self.masses_ = part_masses(weights)
-        self.form_ = fourier_form(weights)
-        self._amplitudes = np.sqrt(np.abs(weights))
 
     def _mass_rows(self, X: Any, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the rows on which masses are fitted, drawn by their content."""
@@ -293,35 +291,18 @@ class RandomFourier(RandomMap):
         return sample_rows(take(X, drawn), self.n_mass_rows, rng)
 
     def _set_constant(self, value: float, dim: int) -> None:
-        """Set one constant column: frequency zero with the mean kernel value as weight."""
-        self.frequencies_, self.weights_ = np.zeros((1, dim)), np.array([value])
+        """Store one constant column, the mean kernel value."""
+        super()._set_constant(value, dim)
         self.masses_, self.acceptance_rates_ = part_masses(self.weights_), np.ones(1)
-        self.form_ = Signature([-1.0 if value < 0 else 1.0])
-        self._amplitudes = np.sqrt(np.abs(self.weights_))
 
-    def _map(self, X: Any) -> NDArray:
-        self._check_sphere(X)
+    def _check_rows(self, X: Any) -> None:
+        super()._check_rows(X)
         self._check_range(X)
-        Z = self._waves(X)
-        return Z if self.form_.width > 1 else np.ascontiguousarray(Z[:, :1])
-
-    def _waves(self, X: Any, phases: NDArray | None = None) -> NDArray:
-        """Return cosines and sines of the projections of the rows, or raise if these overflow."""
-        Z = fourier_features(X, self.frequencies_, self._amplitudes, phases)
-        rows, waves = largest(X), largest(self.frequencies_)
-        if rows > np.finfo(Z.dtype).max / max(1.0, waves) / X.shape[1] and np.isnan(Z).any():
-            raise ValueError(
-                f"{type(self).__name__} cannot multiply rows with entries up to {rows:.3g} by "
-                f"frequencies up to {waves:.3g}: divide the data by a number of about their size, "
-                "and the width of the kernel by the same number."
-            )
-        return Z
 
     def _map_dual(self, X: Any) -> NDArray:
         if np.iscomplexobj(self.weights_):
             # Z Mᵀ are the same waves with the opposite phase, computed in one pass.
-            self._check_sphere(X)
-            self._check_range(X)
+            self._check_rows(X)
             phases = -np.angle(self.weights_)
             return self._waves(X, phases)
         return super()._map_dual(X)

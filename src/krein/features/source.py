@@ -16,8 +16,8 @@ from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
 from ..kernels import Kernel, Precomputed
 from ..kernels.base import Known
-from ..kernels.errors import BadPairError, placed
-from ..kernels.values import check_values, kernel_name
+from ..kernels.errors import BadPairError, kernel_name, placed
+from ..kernels.values import check_values
 from ..rows import count, take
 from .pairs import Pairs
 

@@ -4,7 +4,15 @@ from .algebra import Constant, Product, Scaled, SkewPart, Sum, SymmetricPart, Tr
 from .asymmetric import CoshGaussian, ShiftGaussian, SinhGaussian
 from .base import Kernel
 from .custom import Custom, FromMeasure, Pairwise, Precomputed
-from .dot import ArcCosine, Hellinger, NeuralTangent, Polynomial, RectifiedSigmoid, Sigmoid
+from .dot import (
+    ArcCosine,
+    Hellinger,
+    NeuralTangent,
+    OrthantProbability,
+    Polynomial,
+    RectifiedSigmoid,
+    Sigmoid,
+)
 from .errors import NoMeasureError, UnresolvedError
 from .l1 import TL1, Laplacian
 from .radial import (
@@ -23,6 +31,7 @@ from .relations import Attention, ConditionalProbability, DirectedGraph, Relatio
 from .series import DynamicTimeWarping, ElasticDistance
 from .sets import Dice, Hausdorff, Tanimoto, Tversky
 from .similarity import Similarity
+from .stationarity import Stationarity
 from .strings import EditDistance
 from .traits import Traits
 
@@ -54,6 +63,7 @@ __all__ = [
     "Multiquadric",
     "NeuralTangent",
     "NoMeasureError",
+    "OrthantProbability",
     "Pairwise",
     "Polynomial",
     "Precomputed",
@@ -67,6 +77,7 @@ __all__ = [
     "SinhGaussian",
     "SkewPart",
     "SphericalPolynomial",
+    "Stationarity",
     "Sum",
     "SymmetricPart",
     "Tanimoto",

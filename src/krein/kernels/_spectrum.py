@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from .._validation import check_choice, check_positive
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..measures.radial import Profile
 from ..published.extension import zero_extension
 from .errors import NoMeasureError
+from .stationarity import Stationarity, stationarity
 from .traits import Traits
 
 NYSTROM_HINT = "Use a Nyström approximation (krein.Nystrom), which only needs kernel values."
@@ -34,6 +38,59 @@ class Spectrum:
         if radial is None:
             return None
         return lambda u: radial(np.sqrt(np.maximum(2 - 2 * np.asarray(u), 0)))
+
+    def is_stationary(self, X: Any = None) -> bool:
+        """Return True if k is a function of x − y; `stationarity` also says how it is known.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Rows; None asks about all rows of R^d. A kernel of ⟨x, y⟩ is a function of x − y if all
+            rows of X have norm 1. A kernel that declares nothing is tested on rows of X.
+
+        Examples
+        --------
+        >>> from krein.kernels import TL1, Polynomial
+        >>> TL1().is_stationary(), Polynomial().is_stationary(), (TL1() * TL1()).is_stationary()
+        (True, False, True)
+        """
+        return self.stationarity(X).holds
+
+    def stationarity(self, X: Any = None) -> Stationarity:
+        """Find out whether k is a function of x − y: declared, or tested on rows of X.
+
+        The test compares k(x, y) with k(x + h, y + h) for a random shift h. If all rows of X have
+        norm 1, it also compares k(x, y) with k(Qx, Qy) for a random reflection Q: a kernel that
+        does not change is a function of ⟨x, y⟩ = 1 − ‖x − y‖²/2.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d), default=None
+            Rows; None asks about all rows of R^d.
+
+        Returns
+        -------
+        Stationarity
+            The answer, and a sentence that says how it was found out.
+
+        Raises
+        ------
+        ValueError
+            If X is None and the kernel declares nothing.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from krein.kernels import Custom
+        >>> kernel = Custom(lambda X, Y: np.minimum(X, Y.T))
+        >>> print(kernel.stationarity(np.array([[1.0], [2.0]])))
+        Custom(<lambda>) is not a function of x − y: for a random shift h, k(x, y) differs from...
+        """
+        return stationarity(self, X)
+
+    def _declares_stationary(self, unit_rows: bool) -> bool:
+        """Return True if k is known to be a function of x − y, on all rows or on unit rows."""
+        return self.traits.is_stationary or (unit_rows and self.zonal_profile is not None)
 
     def measure(
         self,
@@ -107,6 +164,33 @@ class Spectrum:
 
     def _closed_form(self, dim: int) -> Measure:
         raise NoMeasureError(f"{type(self).__name__} has no closed-form measure.")
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        """Return the first n coefficients of ``k(x, y) = Σ_j a_j ⟨x, y⟩^j``, or None.
+
+        Parameters
+        ----------
+        n : int
+            Number of coefficients a_0, …, a_(n−1).
+        unit_rows : bool, default=False
+            True if all rows have norm 1. A kernel of ‖x − y‖ is then a function of ⟨x, y⟩ too.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            None if the kernel is not a function of ⟨x, y⟩ or its series is not known.
+
+        Examples
+        --------
+        >>> from krein.kernels import Gaussian, Polynomial
+        >>> (Polynomial(degree=2) - 3).maclaurin(4)
+        array([-2.,  2.,  1.,  0.])
+        >>> Gaussian().maclaurin(3) is None
+        True
+        >>> Gaussian().maclaurin(3, unit_rows=True).round(4)
+        array([0.3679, 0.3679, 0.1839])
+        """
+        return None
 
     def zonal_measure(
         self, dim: int, lowest: float = -1.0, *, n_atoms: int = 128

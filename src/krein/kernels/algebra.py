@@ -34,7 +34,7 @@ class Constant(Kernel):
            [-2., -2.]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, value: float = 1.0):
         self.value = value
@@ -54,6 +54,9 @@ class Constant(Kernel):
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Sphere(dim, 0.0), check_finite(self, "value", self.value))])
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating]:
+        return check_finite(self, "value", self.value) * np.eye(1, n)[0]
 
 
 class _Pair(Combined):
@@ -93,6 +96,10 @@ class Sum(_Pair):
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim) + self.right._closed_form(dim)
 
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        found = self._each_series(n, unit_rows)
+        return None if found is None else self._of(*found)
+
     def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         if self.traits.has_closed_form or self.radial_profile is not None:
             return super().measure(dim, diameter, **options)
@@ -124,6 +131,10 @@ class Product(_Pair):
 
     def _closed_form(self, dim: int) -> Measure:
         return self.left._closed_form(dim).convolve(self.right._closed_form(dim))
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        found = self._each_series(n, unit_rows)
+        return None if found is None else np.convolve(found[0], found[1])[:n]
 
 
 class Scaled(Combined):
@@ -158,6 +169,10 @@ class Scaled(Combined):
 
     def _closed_form(self, dim: int) -> Measure:
         return self.kernel._closed_form(dim) * self._by
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        found = self._each_series(n, unit_rows)
+        return None if found is None else self._of(*found)
 
     def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         return self.kernel.measure(dim, diameter, **options) * self._by

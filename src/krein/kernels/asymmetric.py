@@ -19,7 +19,7 @@ from .traits import Traits
 class _Directed(Kernel):
     """A kernel ``exp(−‖Δ‖² / 2σ²)`` times a function of v·Δ, where Δ = x − y."""
 
-    traits = Traits(is_symmetric=False, has_closed_form=True)
+    traits = Traits(is_symmetric=False, has_closed_form=True, is_stationary=True)
     sigma: float
 
     def _projections(self, X: Any, Y: Any, vector: NDArray) -> NDArray:

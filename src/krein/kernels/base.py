@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, row_blocks
@@ -26,6 +25,17 @@ from ..rows import canonical, count, take
 from ._arithmetic import Arithmetic
 from ._spectrum import Spectrum
 from .errors import UnresolvedError, placed
+
+if TYPE_CHECKING:
+    # scikit-learn has no types. A class with a base of unknown type passes for a number, and the
+    # type of ``2 * kernel`` would be int.
+    class BaseEstimator:
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
+        def __getstate__(self) -> dict[str, Any]: ...
+
+else:
+    from sklearn.base import BaseEstimator
 
 # Places of some objects, and the kernel values between them.
 Known = tuple[NDArray[np.intp], NDArray]

@@ -26,6 +26,9 @@ class Composite(Kernel):
     def traits(self) -> Traits:
         return functools.reduce(Traits.joined, (term.traits for term in self._terms))
 
+    def _declares_stationary(self, unit_rows: bool) -> bool:
+        return all(term._declares_stationary(unit_rows) for term in self._terms)
+
     def _check_data(self, X: Any, name: str = "X") -> Any:
         for term in self._terms:
             X = term._check_data(X, name)
@@ -58,6 +61,12 @@ class Combined(Composite):
 
     def _diagonal(self, X: Any) -> NDArray:
         return self._of(*(term._diagonal(X) for term in self._terms))
+
+    def _each_series(self, n: int, unit_rows: bool) -> list[NDArray[np.floating]] | None:
+        """Return the Maclaurin coefficients of all terms, or None if a term has none."""
+        every = [term.maclaurin(n, unit_rows) for term in self._terms]
+        found = [series for series in every if series is not None]
+        return found if len(found) == len(every) else None
 
     @property
     def radial_profile(self) -> Profile | None:

@@ -12,9 +12,9 @@ from sklearn.utils import check_array
 from ..measures import Measure
 from ..rows import count, take
 from .base import Kernel
-from .errors import placed
+from .errors import kernel_name, placed
 from .traits import Traits
-from .values import check_values, kernel_name
+from .values import check_values
 
 
 class _Function(Kernel):
@@ -207,7 +207,7 @@ class FromMeasure(Kernel):
     def traits(self) -> Traits:
         # `_check_data` raises the error about a spectrum that is not a Measure.
         real = getattr(self.spectrum, "is_real", True)
-        return Traits(is_symmetric=real, has_closed_form=True)
+        return Traits(is_symmetric=real, has_closed_form=True, is_stationary=True)
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
         if not isinstance(self.spectrum, Measure):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, owens_t
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from .._validation import check_choice, check_degree, check_finite, store
+from .._validation import (
+    ArgumentError,
+    check_choice,
+    check_degree,
+    check_finite,
+    check_positive,
+    store,
+)
 from ._distances import enlarged, norms, tamed_rows
 from .profiles import DotProduct
 from .traits import Traits
@@ -46,6 +55,15 @@ class Sigmoid(_Affine):
 
     def _profile(self, u: NDArray) -> NDArray:
         return np.tanh(self._affine(u))
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating]:
+        """Return the first n coefficients, from ``k' = γ(1 − k²)``."""
+        series = np.zeros(n + 1)
+        series[0] = self._profile(np.zeros(()))
+        for j in range(n):
+            square = series[: j + 1] @ series[j::-1]
+            series[j + 1] = self.gamma * ((j == 0) - square) / (j + 1)
+        return series[:n]
 
 
 class RectifiedSigmoid(_Affine):
@@ -98,6 +116,13 @@ class Polynomial(_Affine):
 
     def _profile(self, u: NDArray) -> NDArray:
         return self._affine(u) ** check_degree(self, self.degree)
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating]:
+        degree = check_degree(self, self.degree)
+        coef0 = float(self._affine(np.zeros(())))
+        powers = range(min(degree + 1, n))
+        found = [math.comb(degree, j) * self.gamma**j * coef0 ** (degree - j) for j in powers]
+        return np.pad(found, (0, n - len(found)))
 
 
 class Hellinger(DotProduct):
@@ -156,6 +181,18 @@ def _arc(order: int, u: NDArray) -> NDArray:
     return (u * (np.pi - angle) + np.sqrt(1 - u**2)) / np.pi
 
 
+def _arc_series(order: int, n: int) -> NDArray[np.floating]:
+    """Return the first n Maclaurin coefficients of ``κ₀ = ½ + arcsin(u)/π`` or ``κ₁ = ∫ κ₀``."""
+    j = np.arange(1, n + 1, 2)
+    # The coefficients of arcsin have the ratio (j − 2)²/((j − 1) j).
+    ratios = np.where(j > 1, np.square(j - 2) / np.maximum(1, (j - 1) * j), 1.0)
+    series = 0.5 * np.eye(1, n + 1)[0]
+    series[1::2] = np.cumprod(ratios) / np.pi
+    if order == 0:
+        return series[:n]
+    return np.concatenate([[1 / np.pi], series[: n - 1] / np.arange(1, n)])[:n]
+
+
 class ArcCosine(_Homogeneous):
     """The arc-cosine kernel, which is an infinite layer of step units or ReLU units.
 
@@ -190,6 +227,9 @@ class ArcCosine(_Homogeneous):
     def _profile(self, u: NDArray) -> NDArray:
         return _arc(self._power, u)
 
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        return _arc_series(self._power, n) if unit_rows else None
+
 
 class NeuralTangent(_Homogeneous):
     """The neural tangent kernel of a two-layer ReLU network (signed-measure paper, eq. 4.2).
@@ -209,3 +249,50 @@ class NeuralTangent(_Homogeneous):
 
     def _profile(self, u: NDArray) -> NDArray:
         return u * _arc(0, u) + _arc(1, u)
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        if not unit_rows:
+            return None
+        return np.append(0.0, _arc_series(0, n))[:n] + _arc_series(1, n)
+
+
+class OrthantProbability(_Homogeneous):
+    """The CRO kernel, the chance that two correlated normal variables are both small.
+
+    With the angle θ between x and y, and standard normal variables A and B of correlation cos θ,
+    the kernel is ``P(A ≤ t, B ≤ t)`` with ``t = Φ⁻¹(α)``. Hence k(x, x) = α. The kernel is positive
+    definite. On unit rows it resembles a Gaussian kernel that is narrower for smaller α. It is the
+    limit of the features of `krein.rivals.ConcomitantRankOrder`.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        The level α, above 0 and at most 1.
+
+    References
+    ----------
+    K. Eshghi, M. Kafai. The CRO Kernel: Using Concomitant Rank Order Hashes for Sparse High
+    Dimensional Randomized Feature Maps. ICDE 2016.
+
+    Examples
+    --------
+    >>> from krein.kernels import OrthantProbability
+    >>> OrthantProbability(alpha=0.1)([[1.0, 0.0], [0.0, 1.0]]).round(4)
+    array([[0.1 , 0.01],
+           [0.01, 0.1 ]])
+    """
+
+    traits = Traits(unit_rows=True)
+    _power = 0
+
+    def __init__(self, alpha: float = 0.1):
+        self.alpha = alpha
+
+    def _profile(self, u: NDArray) -> NDArray:
+        alpha = check_positive(self, "alpha", self.alpha)
+        if alpha > 1:
+            raise ArgumentError(self, "alpha", "a number above 0 and at most 1", self.alpha)
+        u = np.clip(u, -1.0, 1.0)
+        with np.errstate(divide="ignore"):
+            slope = np.sqrt((1 - u) / (1 + u))
+        return (alpha - 2 * owens_t(ndtri(alpha), slope)).astype(u.dtype)

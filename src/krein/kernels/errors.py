@@ -135,3 +135,10 @@ def _waits_for(kernel: Any) -> str:
 def one_line(kernel: object) -> str:
     """Return the repr of a kernel without line breaks."""
     return " ".join(repr(kernel).split())
+
+
+def kernel_name(kernel: object) -> str:
+    """Return the name of the kernel in messages: its repr, or the name of the user's function."""
+    f = getattr(kernel, "f", None)
+    name = f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
+    return one_line(kernel) if f is None else name

@@ -15,6 +15,7 @@ from .traits import Traits
 class _L1(OfDistance):
     """A kernel that is a function of the ℓ1 distance, hence stationary but not radial."""
 
+    traits = Traits(is_stationary=True)
     _distances = staticmethod(city_distances)
 
 
@@ -36,7 +37,7 @@ class Laplacian(_L1):
     array([[0.1353]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma

@@ -42,6 +42,8 @@ class Radial(OfDistance):
     A subclass defines `_profile`, the kernel as a function of z.
     """
 
+    traits = Traits(is_stationary=True)
+
     @property
     def radial_profile(self) -> Profile:
         return self._profile

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
 from sklearn.utils.extmath import row_norms
 
 from .._validation import check_degree, check_positive, check_unit_rows
@@ -13,6 +14,7 @@ from ..measures import ExponentialMixture, Measure, Normal, Part, Student
 from ..measures.special import matern_profile
 from ._distances import centred, in_units, largest, norms
 from ._exp import exp_in_place
+from .dot import Polynomial
 from .profiles import Radial
 from .traits import Traits
 
@@ -40,7 +42,7 @@ class Gaussian(Radial):
     <positive measure on R^3, 1 parts, total mass 1>
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
@@ -62,6 +64,16 @@ class Gaussian(Radial):
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Normal(dim, 1 / check_positive(self, "sigma", self.sigma)))])
 
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        sigma = check_positive(self, "sigma", self.sigma)
+        return _exponential_series(sigma, n) if unit_rows else None
+
+
+def _exponential_series(sigma: float, n: int) -> NDArray[np.floating]:
+    """Return the first n Maclaurin coefficients of ``exp((u − 1)/σ²)``."""
+    rate, j = sigma**-2, np.arange(n)
+    return np.exp(j * np.log(rate) - rate - gammaln(j + 1))
+
 
 class GaussianCombination(Radial):
     """A linear combination of Gaussians, ``Σ_i a_i exp(−‖x − y‖² / 2σ_i²)``.
@@ -80,7 +92,7 @@ class GaussianCombination(Radial):
     array([[1.]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, weights: ArrayLike = (1.0, -1.0), sigmas: ArrayLike = (1.0, 10.0)):
         self.weights = weights
@@ -103,6 +115,11 @@ class GaussianCombination(Radial):
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Normal(dim, 1 / s), a) for a, s in self._terms()])
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        if not unit_rows:
+            return None
+        return np.sum([a * _exponential_series(s, n) for a, s in self._terms()], axis=0)
 
 
 class DeltaGaussian(GaussianCombination):
@@ -156,7 +173,7 @@ class Matern(Radial):
     array([[0.3679]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0, nu: float = 1.5):
         self.sigma = sigma
@@ -189,7 +206,7 @@ class Cauchy(Radial):
     array([[0.5]])
     """
 
-    traits = Traits(has_closed_form=True)
+    traits = Traits(has_closed_form=True, is_stationary=True)
 
     def __init__(self, sigma: float = 1.0):
         self.sigma = sigma
@@ -309,6 +326,15 @@ class SphericalPolynomial(Radial):
     def _profile(self, z: NDArray) -> NDArray:
         degree = check_degree(self, self.degree)
         return (1 - np.square(in_units(z, check_positive(self, "a", self.a)))) ** degree
+
+    @property
+    def on_sphere(self) -> Polynomial:
+        """The same kernel as a function of ⟨x, y⟩, for rows of norm 1."""
+        slope = 2 / check_positive(self, "a", self.a) ** 2
+        return Polynomial(self.degree, slope, 1 - slope)
+
+    def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
+        return self.on_sphere.maclaurin(n) if unit_rows else None
 
     def measure(self, dim: int, diameter: float | None = None, **options: Any) -> Measure:
         # The papers extend this kernel by zero beyond the diameter of the sphere.

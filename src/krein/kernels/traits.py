@@ -37,6 +37,9 @@ class Traits:
     is_sparse : bool, default=False
         True if most values are zero, as in a graph. The values of a few objects are then nearly the
         identity, although the values of all objects are not, and no warning says so.
+    is_stationary : bool, default=False
+        True if the kernel is a function of x − y. False declares nothing: `Kernel.stationarity`
+        then tests the kernel on rows.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Traits:
     antipodal_exponent: float | None = None
     lowest_product: float = -1.0
     is_sparse: bool = False
+    is_stationary: bool = False
 
     def joined(self, other: Traits) -> Traits:
         """Return the traits of the sum and of the product of two kernels."""
@@ -70,6 +74,7 @@ class Traits:
             antipodal_exponent=min((s for s in exponents if s is not None), default=None),
             lowest_product=max(self.lowest_product, other.lowest_product),
             is_sparse=self.is_sparse and other.is_sparse,
+            is_stationary=self.is_stationary and other.is_stationary,
         )
 
     def symmetrised(self) -> Traits:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._hashing import hash_rows
 from .._validation import outside_level
 from .base import Kernel
-from .errors import BadPairError, one_line
+from .errors import BadPairError, kernel_name
 
 # A row of a kernel matrix stands alone if its values off the diagonal are below this share of
 # k(x, x). A matrix is constant if its values deviate from their mean by less than this share of it.
@@ -57,13 +57,6 @@ def check_values(kernel: Kernel, values: NDArray, rows: Any = None, columns: Any
     error = BadPairError(kernel_name(kernel), float(values[i, j]), i, j)
     n, m = values.shape
     raise error.among(range(n) if rows is None else rows, range(m) if columns is None else columns)
-
-
-def kernel_name(kernel: Kernel) -> str:
-    """Return the name of the kernel in messages: its repr, or the name of the user's function."""
-    f = getattr(kernel, "f", None)
-    name = f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
-    return one_line(kernel) if f is None else name
 
 
 def uninformative(K: NDArray) -> str | None:

@@ -14,8 +14,9 @@ module             argument that reaches it              called by
 `extension`        ``extension="zero"``                  `krein.kernels`
 `masses`           ``masses="subset"``                   `krein.features`
 `cores`            ``core="squared"``, ``"inverse"``     `krein.features`
+`taylor`           ``inference="taylor"``                `krein.spectral`
 `concatenated`     `ConcatenatedFourier`                 nothing
-`projection`       `alternating_projection`              nothing
+`projection`       ``projection="alternating"``          `krein.spectral`
 =================  ====================================  ============================
 
 Each module stands directly below the room that calls it, so imports still go one way. A module may

@@ -1,8 +1,12 @@
-"""Learned spectra: frequencies and harmonics that separate the classes."""
+"""Learned spectra: frequencies that separate classes, or that approximate a kernel."""
 
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
-from .not_so_random import FewPeaksWarning, NotSoRandomFeatures
+from .dirichlet import SpectralMixture
+from .importance import LearnedKernelFeatures
+from .mixture_fourier import MixtureFourier
+from .not_so_random import NotSoRandomFeatures
 from .peaks import Grid, Langevin, Momentum, Search
+from .training import FewPeaksWarning
 
 __all__ = [
     "FewPeaksWarning",
@@ -10,8 +14,11 @@ __all__ = [
     "Grid",
     "HarmonicAtoms",
     "Langevin",
+    "LearnedKernelFeatures",
+    "MixtureFourier",
     "Momentum",
     "NotSoRandomFeatures",
     "Search",
+    "SpectralMixture",
     "WaveAtoms",
 ]

@@ -1,0 +1,65 @@
+"""The recommendation of `compare` and of `diagnose`: one rule for both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .measurement import Measurement
+
+# Errors below this are rounding errors, and of two such maps the narrower one is better.
+EXACT = 1e-10
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Which method to use.
+
+    Attributes
+    ----------
+    method : str or None
+        The method with the least error; None if no method was measured.
+    sentence : str
+        The reason.
+    """
+
+    method: str | None
+    sentence: str
+
+    @classmethod
+    def of(cls, rows: Sequence[Measurement]) -> Advice:
+        """Recommend the method with the least error at any width.
+
+        The sentence also names the unbiased method with the least error, and the method with the
+        best score if there are scores.
+        """
+        measured = [row for row in rows if row.is_measured]
+        if not measured:
+            reasons = dict.fromkeys(row.note for row in rows if row.note)
+            return cls(None, " ".join(["No method could be measured.", *reasons]))
+        best = min(measured, key=_rank)
+        said = [f"{best.method} has the least error, {_value(best)}."]
+        unbiased = [row for row in measured if row.unbiased]
+        if unbiased and not best.unbiased:
+            row = min(unbiased, key=_rank)
+            said.append(f"Of the unbiased methods {row.method} has the least error, {_value(row)}.")
+        scored = [row for row in measured if np.isfinite(row.score)]
+        if scored:
+            row = max(scored, key=lambda row: row.score)
+            said.append(
+                f"{row.method} has the best score, {row.score:.3g} at width {row.width}: a smaller "
+                "error is not always a better score."
+                if row.method != best.method
+                else f"{row.method} also has the best score, {row.score:.3g} at width {row.width}."
+            )
+        return cls(best.method, " ".join(said))
+
+
+def _rank(row: Measurement) -> tuple[float, int]:
+    return max(row.error, EXACT), row.width
+
+
+def _value(row: Measurement) -> str:
+    return f"{row.error:.2g} at width {row.width}"

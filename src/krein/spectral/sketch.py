@@ -1,0 +1,94 @@
+"""What the inference sees of a kernel: its values on pairs of a few rows, in natural units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .likelihood import Pairs
+from .split import NULL_VALUE, Split
+
+# With "auto" there are as many pairs as unknowns, between these two numbers.
+FEWEST_PAIRS, MOST_PAIRS = 4000, 40_000
+# Largest memory of the differences of all pairs, in bytes.
+PAIR_BYTES = 2**28
+# If k(0) is smaller than this share of the largest value, values are measured by the latter.
+SMALL_ZERO = 0.1
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Pairs of rows with the values of the kernel and of its two parts.
+
+    Distances are in units of their median, values in units of k(0).
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Differences and values of the kernel.
+    parts : dict of float to ndarray of shape (n_pairs,)
+        Values of the part of each sign, +1.0 and −1.0, that is not negligible.
+    share : float
+        Share of the negative part.
+    at_zero : float
+        The value k(0).
+    unit : float
+        The median distance.
+    scale : float
+        What the values were divided by, positive.
+    """
+
+    pairs: Pairs
+    parts: dict[float, NDArray[np.floating]]
+    share: float
+    at_zero: float
+    unit: float
+    scale: float
+
+    @classmethod
+    def of(cls, X: NDArray, K: NDArray, split: Split, n_pairs: int, key: int) -> Sketch:
+        """Draw pairs of distinct rows.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+            At least two distinct rows.
+        K : ndarray of shape (n, n)
+            Their kernel matrix.
+        split : Split
+            The parts of the matrix.
+        n_pairs : int
+            Number of pairs; all pairs if there are fewer.
+        key : int
+            The seed.
+        """
+        rng = np.random.default_rng(key)
+        left, right = np.triu_indices(len(X), 1)
+        if n_pairs < len(left):
+            drawn = rng.choice(len(left), n_pairs, replace=False)
+            left, right = left[drawn], right[drawn]
+        differences = X[left] - X[right]
+        unit = float(np.median(np.linalg.norm(differences, axis=1)))
+        at_zero, scale = float(np.mean(np.diagonal(K))), float(np.abs(K).max())
+        if abs(at_zero) >= SMALL_ZERO * scale:
+            scale = abs(at_zero)
+        parts = {sign: split.part(sign)[left, right] / scale for sign in split.signs}
+        pairs = Pairs(differences / unit, K[left, right] / scale)
+        return cls(pairs, parts, split.share, at_zero / scale, unit, scale)
+
+    @property
+    def is_zero(self) -> bool:
+        """True if the kernel is zero for all pairs."""
+        return bool(np.abs(self.pairs.values).max() <= NULL_VALUE)
+
+    @property
+    def dim(self) -> int:
+        return self.pairs.differences.shape[1]
+
+
+def default_pairs(n_frequencies: int, dim: int) -> int:
+    """Return the number of pairs for ``n_pairs="auto"``."""
+    wanted = min(max(FEWEST_PAIRS, n_frequencies * dim), MOST_PAIRS)
+    return max(2, min(wanted, PAIR_BYTES // (8 * dim)))

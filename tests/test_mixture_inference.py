@@ -1,0 +1,385 @@
+"""The nouns of the variational inference: covariances, mixture, likelihood, split, phases."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import beta, multivariate_normal, wishart
+
+from krein.kernels import DeltaGaussian, Gaussian
+from krein.published.taylor import draw, printed_updates
+from krein.samplers import IID
+from krein.spectral.branch import (
+    WIDTHS,
+    draw_frequencies,
+    memberships,
+    sample_covariance,
+    signed_width_mixture,
+    start_branch,
+    width_mixture,
+)
+from krein.spectral.covariances import Diagonal, Full, covariances_of
+from krein.spectral.dirichlet import (
+    DirichletMixture,
+    MixturePrior,
+    beta_divergence,
+    default_degrees,
+    wishart_divergence,
+)
+from krein.spectral.likelihood import (
+    ExpectedLikelihood,
+    Pairs,
+    cosine_variance,
+    expected_cosine,
+)
+from krein.spectral.phases import Phase, quadratic_nnls
+from krein.spectral.sketch import Sketch, default_pairs
+from krein.spectral.split import shift_split, spectral_split
+
+
+def positive_definite(n, dim, rng):
+    A = rng.standard_normal((n, dim, dim + 2))
+    return A @ np.swapaxes(A, 1, 2) / dim
+
+
+# --- covariances ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_both_forms_of_covariances_are_their_dense_twins(dim):
+    rng = np.random.default_rng(dim)
+    x, weights = rng.standard_normal((6, dim)), rng.random((6, 3))
+    dense = positive_definite(3, dim, rng)
+    diagonal = np.stack([np.diag(np.diagonal(A)) for A in dense])
+    for algebra, A in ((Full(dim), dense), (Diagonal(dim), diagonal)):
+        V = np.stack([algebra.of(one) for one in A])
+        assert_allclose(algebra.logdet(V), np.linalg.slogdet(A)[1])
+        assert_allclose(algebra.inverse(V), [algebra.of(B) for B in np.linalg.inv(A)], atol=1e-12)
+        assert_allclose(algebra.apply(V, x[:3]), np.einsum("kij,kj->ki", A, x[:3]))
+        assert_allclose(algebra.trace(V, V), np.einsum("kij,kij->k", A, A))
+        squares = algebra.squares(x) @ algebra.packed(V).T
+        assert_allclose(squares, np.einsum("ni,kij,nj->nk", x, A, x), atol=1e-12)
+        sums = algebra.unpacked(weights.T @ algebra.squares(x))
+        twin = np.einsum("nk,ni,nj->kij", weights, x, x)
+        assert_allclose(sums, [algebra.of(B) for B in twin], atol=1e-12)
+        assert_allclose(algebra.outer(x), [algebra.of(np.outer(row, row)) for row in x])
+        assert_allclose(algebra.mix(weights, V)[0], np.tensordot(weights[0], V, 1))
+
+
+def test_many_columns_have_diagonal_covariances():
+    assert isinstance(covariances_of(100), Full)
+    assert isinstance(covariances_of(101), Diagonal)
+
+
+# --- the mixture ----------------------------------------------------------------------------------
+
+
+def test_divergences_are_those_of_samples():
+    rng = np.random.default_rng(0)
+    x = beta.rvs(2.0, 3.0, size=200_000, random_state=rng)
+    sampled = np.mean(beta.logpdf(x, 2.0, 3.0) - beta.logpdf(x, 1.0, 1.5))
+    assert_allclose(beta_divergence(np.array(2.0), np.array(3.0), 1.0, 1.5), sampled, atol=0.01)
+    W, W0 = positive_definite(2, 2, rng) / 4
+    draws = np.moveaxis(wishart.rvs(5, W, size=4000, random_state=rng), 0, -1)
+    gaps = wishart.logpdf(draws, 5, W) - wishart.logpdf(draws, 3, W0)
+    found = wishart_divergence(Full(2), np.array([5.0]), W[None], 3.0, np.linalg.inv(W0))[0]
+    assert abs(found - gaps.mean()) < 5 * gaps.std() / np.sqrt(4000)
+    assert_allclose(
+        wishart_divergence(Full(2), np.array([3.0]), W0[None], 3.0, np.linalg.inv(W0)), 0, atol=1e-9
+    )
+
+
+def test_one_column_is_the_same_full_and_diagonal():
+    rng = np.random.default_rng(1)
+    points, labels = rng.standard_normal((30, 1)), np.eye(3)[rng.integers(3, size=30)]
+    bounds = []
+    for algebra, shape in ((Full(1), (1, 1)), (Diagonal(1), (1,))):
+        prior = MixturePrior(algebra, 1.0, np.zeros(1), np.full(shape, 2.0), 1.0)
+        mixture = DirichletMixture(prior, labels)
+        spread = np.full((30, *shape), 0.1)
+        for _ in range(5):
+            mixture.update(points, spread)
+        bounds.append(mixture.bound(points, spread))
+    assert_allclose(bounds[0], bounds[1])
+
+
+@pytest.mark.parametrize("kind", [Full, Diagonal])
+def test_no_update_of_the_mixture_lowers_its_bound(kind):
+    rng = np.random.default_rng(2)
+    algebra = kind(3)
+    points = rng.standard_normal((40, 3)) + 3 * rng.integers(3, size=(40, 1))
+    spread = np.stack([algebra.of(A) for A in 0.1 * positive_definite(40, 3, rng)])
+    precision = algebra.of(np.eye(3) / 4)
+    prior = MixturePrior(algebra, 1.0, np.zeros(3), precision, default_degrees(algebra))
+    mixture = DirichletMixture(prior, np.eye(4)[rng.integers(4, size=40)])
+    steps = [
+        mixture._break_sticks,
+        lambda: mixture._move_means(points),
+        lambda: mixture._fit_precisions(points, spread),
+        lambda: mixture.update(points, spread),
+    ]
+    before = mixture.bound(points, spread)
+    for _ in range(10):
+        for step in steps:
+            step()
+            after = mixture.bound(points, spread)
+            assert after >= before - 1e-9 * abs(before)
+            before = after
+    assert_allclose(mixture.fitted.weights.sum(), 1)
+    assert_allclose(mixture.memberships.sum(axis=1), 1)
+
+
+def test_the_mixture_finds_two_clusters():
+    rng = np.random.default_rng(3)
+    points = np.concatenate([rng.normal(-4, 0.5, (50, 2)), rng.normal(4, 0.5, (50, 2))])
+    prior = MixturePrior(Full(2), 1.0, np.zeros(2), np.eye(2) / 16, 2.0)
+    mixture = DirichletMixture(prior, np.eye(5)[np.arange(100) // 20])
+    for _ in range(200):
+        mixture.update(points, np.tile(1e-3 * np.eye(2), (100, 1, 1)))
+    fitted = mixture.fitted
+    large = np.argsort(-fitted.weights)[:2]
+    assert fitted.weights[large].sum() > 0.9
+    assert_allclose(np.sort(fitted.means[large, 0]), [-4, 4], atol=0.5)
+
+
+# --- the likelihood -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("s", [0.0, 0.3, 4.0])
+@pytest.mark.parametrize("t", [0.0, 1.0, 7.0])
+def test_moments_of_the_cosine_are_those_of_quadrature(s, t):
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    waves, weights = np.cos(t + np.sqrt(s) * nodes), weights / weights.sum()
+    s, t = np.array(s), np.array(t)
+    assert_allclose(expected_cosine(s, t), weights @ waves, atol=1e-12)
+    variance = weights @ waves**2 - (weights @ waves) ** 2
+    assert_allclose(cosine_variance(s, t), variance, atol=1e-12)
+
+
+def likelihood(kind, rng, m=4, dim=3, n=50):
+    algebra = kind(dim)
+    pairs = Pairs(rng.standard_normal((n, dim)), rng.standard_normal(n))
+    found = ExpectedLikelihood(pairs, np.array([1.0, -1.0, 1.0, 1.0])[:m], 0.3, algebra)
+    spread = np.stack([algebra.of(A) for A in 0.2 * positive_definite(m, dim, rng)])
+    return found, spread, rng.standard_normal((m, dim)), rng.random(m)
+
+
+@pytest.mark.parametrize("kind", [Full, Diagonal])
+def test_the_expected_likelihood_is_that_of_random_frequencies(kind):
+    rng = np.random.default_rng(4)
+    found, spread, means, weights = likelihood(kind, rng)
+    found.set_spread(spread)
+    value = found.value_and_slopes(means, weights)[0]
+    draws = 10_000
+    dense = spread if kind is Full else np.stack([np.diag(v) for v in spread])
+    waves = [
+        weight
+        * sign
+        * np.cos(multivariate_normal.rvs(mean, V, draws, rng) @ found.pairs.differences.T)
+        for weight, sign, mean, V in zip(weights, found.signs, means, dense, strict=True)
+    ]
+    residuals = found.pairs.values - sum(waves)
+    logs = -(residuals**2).sum(axis=1) / (2 * 0.09) - 50 * np.log(2 * np.pi * 0.09) / 2
+    assert abs(value - logs.mean()) < 5 * logs.std() / np.sqrt(draws)
+
+
+@pytest.mark.parametrize("kind", [Full, Diagonal])
+def test_gradients_are_those_of_differences(kind):
+    found, spread, means, weights = likelihood(kind, np.random.default_rng(5))
+    found.set_spread(spread)
+    _, slope, lift = found.value_and_slopes(means, weights)
+    step = 1e-6
+
+    def change(d_means, d_weights):
+        up = found.value_and_slopes(means + d_means, weights + d_weights)[0]
+        return (up - found.value_and_slopes(means - d_means, weights - d_weights)[0]) / (2 * step)
+
+    units = np.eye(means.size).reshape(-1, *means.shape)
+    numeric = [change(step * unit, 0) for unit in units]
+    assert_allclose(slope.ravel(), numeric, rtol=1e-5, atol=1e-5 * np.abs(slope).max())
+    numeric = [change(0, step * unit) for unit in np.eye(len(weights))]
+    assert_allclose(lift, numeric, rtol=1e-5, atol=1e-5 * np.abs(lift).max())
+
+
+@pytest.mark.parametrize("kind", [Full, Diagonal])
+def test_normal_equations_are_the_likelihood(kind):
+    found, spread, means, weights = likelihood(kind, np.random.default_rng(6))
+    for _ in range(2):
+        gram, moments = found.normal_equations(means)
+        values = [
+            found.value_and_slopes(means, a)[0] + (a @ gram @ a - 2 * moments @ a) / (2 * 0.09)
+            for a in (weights, 2 * weights, np.zeros(4))
+        ]
+        assert_allclose(values, values[0])
+        found.set_spread(spread)
+    twin = np.sin(found.pairs.differences @ means.T) ** 2
+    squares = [found.algebra.of(np.outer(D, D)) for D in found.pairs.differences]
+    curvature = np.tensordot((twin * weights**2 / 0.09).T, squares, axes=1)
+    assert_allclose(found.curvature(means, weights), curvature)
+
+
+def test_blocks_of_pairs_change_nothing(monkeypatch):
+    rng = np.random.default_rng(7)
+    found, spread, means, weights = likelihood(Full, rng)
+    results = []
+    for size in (2**19, 200):
+        monkeypatch.setattr("krein.spectral.likelihood.BLOCK_BYTES", size)
+        found.set_spread(spread)
+        value, slope, lift = found.value_and_slopes(means, weights)
+        gram, moments = found.normal_equations(means)
+        parts = (slope, lift, gram, moments, found.curvature(means, weights))
+        results.append(np.concatenate([[value], *(part.ravel() for part in parts)]))
+    assert_allclose(results[0], results[1], rtol=1e-10)
+
+
+# --- split and start ------------------------------------------------------------------------------
+
+
+def test_splits_are_positive_and_add_up():
+    X = np.random.default_rng(8).random((40, 3))
+    K = (Gaussian() - 0.7 * Gaussian(0.5))(X)
+    for split in (spectral_split(K), shift_split(K, 1.1)):
+        assert_allclose(split.positive - split.negative, K, atol=1e-12)
+        for part in (split.positive, split.negative):
+            assert np.linalg.eigvalsh(part)[0] > -1e-10
+    assert spectral_split(K).signs == [1.0, -1.0]
+    # The shift leaves nothing off the diagonal.
+    assert shift_split(K, 1.1).signs == [1.0]
+    assert shift_split(K, 5.0).share > shift_split(K, 1.1).share > 0
+
+
+def test_a_matrix_of_one_sign_has_one_part():
+    K = Gaussian()(np.random.default_rng(9).random((30, 2)))
+    for split in (spectral_split, lambda K: shift_split(K, 1.1)):
+        assert split(K).signs == [1.0]
+    assert spectral_split(-K).signs == [-1.0]
+    assert spectral_split(np.zeros((3, 3))).signs == []
+
+
+def test_the_start_finds_the_widths_of_a_kernel():
+    rng = np.random.default_rng(10)
+    differences = rng.standard_normal((500, 4)) / 2
+    squares = (differences**2).sum(axis=1)
+    bells = np.exp(-np.outer(squares, WIDTHS**2) / 2)
+    truth = np.zeros(len(WIDTHS))
+    truth[[3, 9]] = 0.7, 0.3
+    assert_allclose(width_mixture(Pairs(differences, bells @ truth)), truth, atol=1e-4)
+    signed = signed_width_mixture(Pairs(differences, bells[:, 3] - bells[:, 9] / 2), 0.5)
+    assert_allclose(signed.sum(axis=1) @ [1, -1], 0.5, atol=0.05)
+    assert signed[1].sum() > 0.2
+    assert not signed_width_mixture(Pairs(differences, 0 * squares), 0.0).any()
+
+
+def test_first_frequencies_have_the_widths():
+    rng = np.random.default_rng(11)
+    masses = np.zeros(len(WIDTHS))
+    masses[[0, 12]] = 1.0, 3.0
+    found = draw_frequencies(masses, 400, 3, IID(), rng)
+    norms = np.linalg.norm(found, axis=1)
+    assert (norms == 0).sum() in (99, 100, 101)
+    assert_allclose(np.mean(norms[norms > 0] ** 2), 3 * WIDTHS[12] ** 2, rtol=0.2)
+    assert np.all(draw_frequencies(0 * masses, 4, 3, IID(), rng).any(axis=1))
+    sizes = memberships(found, 5).sum(axis=0)
+    assert_allclose(sizes, 80)
+
+
+def test_pairs_are_distinct_and_in_natural_units():
+    X = np.random.default_rng(12).random((30, 2)) * 1e5
+    K = 7.0 * Gaussian(1e5)(X)
+    split = spectral_split(K)
+    sketch = Sketch.of(X, K, split, 100, 0)
+    assert len(sketch.pairs) == 100
+    assert_allclose(np.median(np.linalg.norm(sketch.pairs.differences, axis=1)), 1)
+    assert_allclose([sketch.at_zero, sketch.scale], [1, 7])
+    assert len(np.unique(sketch.pairs.differences, axis=0)) == 100
+    assert len(Sketch.of(X, K, split, 10**6, 0).pairs) == 30 * 29 // 2
+    # With k(0) = 0 the largest value is the unit.
+    K = DeltaGaussian(1e5, 1e6)(X)
+    assert_allclose(Sketch.of(X, K, spectral_split(K), 100, 0).scale, np.abs(K).max())
+
+
+def test_the_number_of_pairs_is_bounded():
+    assert default_pairs(10, 10) == 4000
+    assert default_pairs(1000, 10) == 10_000
+    assert default_pairs(10_000, 100) == 40_000
+    assert default_pairs(10, 10**6) < 100
+
+
+# --- phases ---------------------------------------------------------------------------------------
+
+
+def test_non_negative_quadratic_programme():
+    rng = np.random.default_rng(13)
+    A, y = rng.standard_normal((50, 8)), rng.standard_normal(50)
+    found = quadratic_nnls(A.T @ A, A.T @ y)
+    slope = A.T @ (A @ found - y)
+    assert np.all(found >= 0)
+    assert np.all(slope >= -1e-8)
+    assert_allclose(found * slope, 0, atol=1e-8)
+    # Two equal columns share a weight.
+    twice = np.hstack([A[:, :1], A[:, :1]])
+    target = A[:, 0]
+    assert_allclose(quadratic_nnls(twice.T @ twice, twice.T @ target).sum(), 1, rtol=1e-6)
+    assert not quadratic_nnls(np.zeros((2, 2)), np.zeros(2)).any()
+
+
+@pytest.mark.parametrize("dim", [1, 3])
+@pytest.mark.parametrize("signs", [(1.0,), (1.0, -1.0)])
+def test_no_step_of_a_round_lowers_the_objective(dim, signs):
+    rng = np.random.default_rng(14)
+    differences = rng.standard_normal((300, dim))
+    squares = (differences**2).sum(axis=1)
+    values = np.exp(-squares / 2) - (0.5 * np.exp(-2 * squares) if len(signs) == 2 else 0)
+    algebra, branches = covariances_of(dim), []
+    for sign in signs:
+        points = rng.standard_normal((6, dim))
+        precision = algebra.inverse(algebra.of(sample_covariance(points)))
+        prior = MixturePrior(algebra, 1.0, np.zeros(dim), precision, default_degrees(algebra))
+        branches.append(start_branch(sign, points, 1.0, prior, 3))
+    phase = Phase(Pairs(differences, values), branches, 0.01)
+    phase.fit_weights(equal=True)
+    phase.start_spread()
+    before = phase.objective()
+
+    def mix():
+        for branch in branches:
+            branch.mixture.update(branch.frequencies, branch.spread)
+
+    steps = [lambda: phase._climb(False), phase._fit_spread, mix, lambda: phase.fit_weights(False)]
+    for _ in range(4):
+        for step in steps:
+            step()
+            after = phase.objective()
+            assert after >= before - 1e-8 * abs(before)
+            before = after
+    assert np.all(phase.weights >= 0)
+
+
+# --- the printed updates --------------------------------------------------------------------------
+
+
+def test_printed_updates_keep_the_prior():
+    rng = np.random.default_rng(15)
+    points = rng.standard_normal((200, 3))
+    prior = MixturePrior(Full(3), 1.0, np.zeros(3), np.eye(3), 3.0)
+    mixture = DirichletMixture(prior, memberships(points, 5))
+    differences = rng.standard_normal((100, 3))
+    pairs = Pairs(differences, np.exp(-50 * (differences**2).sum(axis=1)))
+    path = printed_updates(mixture, pairs, 0.01, 50, 1e-5)
+    assert path[-1] <= 1e-5 or len(path) == 50
+    # Whatever the kernel: all frequencies shrink to zero.
+    assert np.abs(mixture.means).max() < 0.1
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_draws_from_a_mixture_have_its_moments(diagonal):
+    rng = np.random.default_rng(16)
+    means, precisions = np.array([[5.0, 0.0], [-5.0, 1.0]]), positive_definite(2, 2, rng)
+    if diagonal:
+        precisions = np.stack([np.diagonal(A) for A in precisions])
+    dense = np.stack([np.diag(A) for A in precisions]) if diagonal else precisions
+    found = draw(np.array([0.75, 0.25]), means, precisions, 40_000, rng)
+    first = found[:, 0] > 0
+    assert_allclose(first.mean(), 0.75, atol=0.02)
+    for k, some in enumerate((first, ~first)):
+        assert_allclose(found[some].mean(axis=0), means[k], atol=0.1)
+        assert_allclose(np.cov(found[some].T), np.linalg.inv(dense[k]), rtol=0.1, atol=0.05)
