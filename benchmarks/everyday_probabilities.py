@@ -146,7 +146,7 @@ def probability_rows(quick: bool, repeats: int, file: Path | None) -> Iterator[R
     }
     for kind, learner in learners.items():
         # What is compiled or imported first is not timed.
-        clone(learner).fit(*datasets.load_iris(return_X_y=True))
+        clone(learner).fit(*datasets.load_breast_cancer(return_X_y=True))
         for name, made in (dict(list(CLASSES.items())[:1]) if quick else CLASSES).items():
             if (data := made()) is not None:
                 work = partial(probability_cells, data, learner, most)
