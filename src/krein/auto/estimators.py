@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from functools import partial
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -30,11 +32,13 @@ from ..rows import count
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
+from .choice import Choice, choose_kernel
 from .maps import candidates, views
 from .parameters import with_parameters
 from .plan import Plan
 from .report import Report
 from .sizes import AT_ONCE, FEW, N_JUDGED
+from .tables import Table
 from .trials import TWO_SIDED, Tasks, Trials
 from .values import median_dissimilarity, resolved
 
@@ -60,7 +64,8 @@ class Automatic(Estimator):
 
     @property
     def _recipe(self) -> Recipe:
-        return Recipe(self._name, self.kernel, 1, None, self.random_state)
+        kernel = None if self._chooses else self.kernel
+        return Recipe(self._name, kernel, 1, None, self.random_state)
 
     @property
     def _needs_both_sides(self) -> bool:
@@ -109,10 +114,18 @@ class Automatic(Estimator):
         n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
         plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
         few = plan.repeats > 0
-        kernel = self._kernel(data, survey.sample, few)
+        choice = self._choice(survey.sample, targets)
+        kernel = self._kernel(data, survey.sample, few, choice)
         median = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
-        seen = views(kernel, n_rows, median)
-        maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+        if choice is None:
+            seen = views(kernel, n_rows, median)
+            maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+        else:
+            n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else 5
+            sizes = n_rows, survey.sample.X.shape[1], targets.n_outputs, n_folds
+            hurried = self.max_seconds is not None
+            table = Table(choice, *sizes, self.max_megabytes, hurried, seed)
+            maps = table.candidates(self.n_components, list(self._learners(few)))
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
             self._learners(few),
@@ -122,7 +135,8 @@ class Automatic(Estimator):
             self.max_seconds,
             self.dissimilarity,
         )
-        if isinstance(kernel, Kernel) and not self.dissimilarity and not kernel.is_pairwise:
+        trials.report.kernel = choice
+        if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
             warn_uninformative(kernel, kernel(judged), judged)
         with warnings.catch_warnings():
@@ -130,6 +144,27 @@ class Automatic(Estimator):
             self._run(trials, maps)
         if isinstance(kernel, Remembered):
             kernel.memory.forget()
+
+    def _judges(self, kernel: Kernel) -> bool:
+        """Return True if the values of the kernel tell whether it says anything."""
+        return not self.dissimilarity and not kernel.is_pairwise
+
+    def _choice(self, sample: Rows, targets: Targets) -> Choice | None:
+        """Choose the kernel of a table, or the width of a kernel that takes it from data."""
+        kernel = None if self._chooses else self.kernel
+        is_matrix = not isinstance(sample.X, list)
+        tuned = isinstance(kernel, Kernel) and kernel.takes_vectors and not kernel.is_resolved
+        if self.dissimilarity or not is_matrix or not (self._chooses or tuned):
+            return None
+        with stage(self, "kernel"):
+            Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
+            weight = sample.weight if weight is None else weight
+            return choose_kernel(sample.X, Y, weight, None if kernel is None else clone(kernel))
+
+    @property
+    def _chooses(self) -> bool:
+        """True if the family of the kernel is chosen, too."""
+        return self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto")
 
     def _run(self, trials: Trials, maps: list[Any]) -> None:
         try:
@@ -151,19 +186,23 @@ class Automatic(Estimator):
         if "n_features_in_" in vars(self):
             for model in self.estimators_:
                 model.n_features_in_ = self.n_features_in_
+        self._distinct = one_per_map(self.estimators_)
 
-    def _kernel(self, data: Data, sample: Rows, few: bool) -> Kernel | str:
+    def _kernel(
+        self, data: Data, sample: Rows, few: bool, choice: Choice | None
+    ) -> Kernel | str:
         """Return the kernel of all trials; a kernel of few objects remembers its values.
 
         What the kernel takes from data it takes once, from all rows, so that trials share its
         values.
         """
-        if self.kernel is None:
-            self.kernel_ = scaled_gaussian(sample.X)
-        elif isinstance(self.kernel, str):
-            self.kernel_ = self.kernel
-        else:
+        if choice is not None:
+            self.kernel_ = choice.kernel
+            return self.kernel_
+        if isinstance(self.kernel, Kernel):
             self.kernel_ = resolved(self.kernel, sample)
+        else:
+            self.kernel_ = scaled_gaussian(sample.X) if self._chooses else self.kernel
         if self.dissimilarity and self._recipe.pairwise:
             return "precomputed"
         kernel = self.kernel_
@@ -174,11 +213,11 @@ class Automatic(Estimator):
         return Remembered(kernel, Memory(kernel._check_data(data.memory.X)))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
-        if self.kernel is None:
+        if self._chooses:
             raise ValueError(
                 f"{self._name}(dissimilarity=True) needs a kernel whose values are "
                 "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
-                "is a Gaussian, a similarity."
+                "chooses a similarity."
             )
         return median_dissimilarity(self._name, kernel, data, sample)
 
@@ -189,13 +228,35 @@ class Automatic(Estimator):
         check_is_fitted(self, "estimators_")
         with one_blas_thread():
             rows = self._new_rows(X)
-            methods = [getattr(model, name) for model in self.estimators_]
+            methods = [getattr(model, name) for model in self._distinct]
+            shares = [model._share for model in self._distinct]
             if is_stream(X) or not isinstance(rows, InMemory):
-                return np.mean([method(rows) for method in methods], axis=0)
+                return np.average([f(rows) for f in methods], axis=0, weights=shares)
             if len(methods) == 1:
                 return methods[0](rows.X)
-            means = Collected(lambda block: np.mean([f(block.X) for f in methods], axis=0))
+            means = Collected(
+                lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)
+            )
             return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
+
+
+def one_per_map(models: list[Any]) -> list[Any]:
+    """Return models with the same mean output, one for each map: their coefficients are averaged.
+
+    The attribute `_share` of a model is the number of models that it stands for.
+    """
+    groups: dict[int, list[Any]] = {}
+    for model in models:
+        groups.setdefault(id(model._representation), []).append(model)
+    found = []
+    for group in groups.values():
+        one = copy.copy(group[0])
+        one._share = len(group)
+        if len(group) > 1:
+            one.coef_ = np.mean([model.coef_ for model in group], axis=0)
+            one.intercept_ = np.mean([model.intercept_ for model in group], axis=0)
+        found.append(one)
+    return found
 
 
 @with_parameters

@@ -30,12 +30,19 @@ class Candidate(NamedTuple):
     is_directed : bool
         True if the map is that of a kernel that is not symmetric, and two-sided learners gain by
         its second side.
+    kinds : tuple of str or None
+        The learners that are tried on the map; None leaves the choice to the trials.
+    is_nested : bool
+        True if the map is fitted anew for each fold on few rows. A map of all rows of a positive
+        kernel need not be: a ridge of some rows is the same on the features of all rows.
     """
 
     name: str
     width: int
     features: Any
     is_directed: bool = False
+    kinds: tuple[str, ...] | None = None
+    is_nested: bool = True
 
 
 class View(NamedTuple):

@@ -140,11 +140,16 @@ class Trials:
     def run(self, maps: list[Candidate]) -> None:
         """Try the first learner on all maps, and the other learners on the maps that suit it.
 
-        The two-sided learner is tried on all maps with two sides.
+        The two-sided learner is tried on all maps with two sides. A map that names its learners is
+        tried with these alone.
         """
         first, *others = (kind for kind in self.learners if kind != TWO_SIDED)
         scores: dict[Candidate, tuple[float, ...]] = {}
         for candidate in maps:
+            if candidate.kinds is not None:
+                for kind in candidate.kinds:
+                    self.attempt(kind, candidate)
+                continue
             kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
             scores[candidate] = min(self.attempt(kind, candidate) for kind in kinds)
             if self.plan.chooses:
@@ -207,7 +212,7 @@ class Trials:
                 features=candidate.features,
                 alpha="cv",
                 cv=self.plan.cv,
-                nested=self.plan.repeats > 0,
+                nested=self.plan.repeats > 0 and candidate.is_nested,
                 random_state=seed,
                 **options,
             )

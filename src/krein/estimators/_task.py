@@ -296,7 +296,7 @@ class Scores:
 
 
 class Mistakes:
-    """The statistic of wrong rows: each row is judged by the coefficients of its own fold.
+    """The statistic of wrong classes: each row is judged by the coefficients of its own fold.
 
     Parameters
     ----------
@@ -315,7 +315,8 @@ class Mistakes:
     ):
         self.folds, self.fitted, self.at_once = folds, fitted, at_once
         n_candidates = len(next(iter(fitted.values()))[0])
-        self.wrong, self.total = np.zeros(n_candidates), 0.0
+        self.wrong, self.clipped = np.zeros((2, n_candidates))
+        self.total = 0.0
 
     def update(self, block: FeatureBlock) -> Mistakes:
         places = self.folds(block.hashes, block.rows)
@@ -325,13 +326,15 @@ class Mistakes:
             self.total += float(s[rows].sum())
             for first in range(0, len(coefs) if len(rows) else 0, self.at_once):
                 part = slice(first, first + self.at_once)
-                out = block.Z[rows] @ coefs[part].astype(block.Z.dtype)
-                wrong = mistakes(out + intercepts[part][:, None], block.Y[rows])
-                self.wrong[part] += wrong @ s[rows]
+                out = block.Z[rows] @ coefs[part].astype(block.Z.dtype) + intercepts[part][:, None]
+                self.wrong[part] += mistakes(out, block.Y[rows]) @ s[rows]
+                distance = np.square(np.clip(out, -1, 1) - block.Y[rows]).sum(axis=2)
+                self.clipped[part] += distance @ s[rows]
         return self
 
     def merge(self, other: Mistakes) -> Mistakes:
         self.wrong += other.wrong
+        self.clipped += other.clipped
         self.total += other.total
         return self
 
@@ -339,6 +342,11 @@ class Mistakes:
     def errors(self) -> Array:
         """The share of wrong rows of each candidate."""
         return self.wrong / (self.total or 1.0)
+
+    @property
+    def brier(self) -> Array:
+        """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
+        return self.clipped / (4 * self.total or 1.0)
 
 
 class Predictions:
@@ -357,9 +365,9 @@ class Predictions:
 
     def update(self, block: Any) -> Predictions:
         for part in split(Block(block.X), self.representation.block_rows):
-            Z = self.representation.transform(part.X, self.n_rows)
-            self.parts.append((Z @ self.coef.T.astype(Z.dtype)).astype(float))
-            self.n_rows += len(Z)
+            found = self.representation.outputs(part.X, self.coef.T, self.n_rows)
+            self.parts.append(found.astype(float))
+            self.n_rows += len(found)
         return self
 
     def merge(self, other: Predictions) -> Predictions:

@@ -105,16 +105,18 @@ class LeastSquaresLearner(Learner):
             alike = np.round(scores.losses / (scores.losses.min() or 1.0), 3)
         else:
             found = problems.coefficients(solver, candidates)
-            fitted = list(found) if by_error else []
+            # An automatic learner compares classifiers by their errors, whatever tunes them.
+            counts = by_error or (self._classifies and task is not None and task.is_shared)
+            fitted = list(found) if counts else []
             losses = problems.losses(fitted or found)
             results = as_table(candidates, squared_error=losses)
             # In units of the targets' own square rounding errors are always the same.
             alike = losses / square
-            if by_error and self.alpha != "gradient":
+            if fitted and self.alpha != "gradient":
                 assert task is not None
                 by_fold = dict(zip(problems.folds, fitted, strict=True))
-                mistakes = Mistakes(task.survey.folds, by_fold)
-                results["error"] = fold(task.blocks, mistakes).errors
+                found = fold(task.blocks, Mistakes(task.survey.folds, by_fold))
+                results |= {"error": found.errors, "brier": found.brier}
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
         keys = [alike, -results["alpha_neg"], -results["alpha"]]

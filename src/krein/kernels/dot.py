@@ -17,7 +17,7 @@ from .traits import Traits
 class _Affine(DotProduct):
     """A kernel that is a function of ``γ⟨x, y⟩ + c``."""
 
-    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
+    def __init__(self, gamma: float | str = 1.0, coef0: float = 0.0):
         self.gamma = gamma
         self.coef0 = coef0
 
@@ -31,7 +31,7 @@ class Sigmoid(_Affine):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float or "median", default=1.0
         Slope γ.
     coef0 : float, default=0.0
         Offset c.
@@ -56,7 +56,7 @@ class RectifiedSigmoid(_Affine):
 
     Parameters
     ----------
-    gamma : float, default=1.0
+    gamma : float or "median", default=1.0
         Slope γ.
     coef0 : float, default=0.0
         Offset c.
@@ -80,7 +80,7 @@ class Polynomial(_Affine):
     ----------
     degree : int, default=2
         Exponent. It must be a whole number, because the base may be negative.
-    gamma : float, default=1.0
+    gamma : float or "median", default=1.0
         Slope γ.
     coef0 : float, default=1.0
         Offset c.
@@ -93,7 +93,7 @@ class Polynomial(_Affine):
            [ 9., 25.]])
     """
 
-    def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0):
+    def __init__(self, degree: int = 2, gamma: float | str = 1.0, coef0: float = 1.0):
         store(self, locals())
 
     def _profile(self, u: NDArray) -> NDArray:

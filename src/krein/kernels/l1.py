@@ -26,7 +26,7 @@ class Laplacian(_L1):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Length scale σ. The parameter ``gamma`` of scikit-learn is 1/σ.
 
     Examples
@@ -38,7 +38,7 @@ class Laplacian(_L1):
 
     traits = Traits(has_closed_form=True)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:

@@ -27,7 +27,7 @@ class Gaussian(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Bandwidth σ. The parameter ``gamma`` of scikit-learn is 1/(2σ²).
 
     Examples
@@ -42,7 +42,7 @@ class Gaussian(Radial):
 
     traits = Traits(has_closed_form=True)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
@@ -112,7 +112,7 @@ class DeltaGaussian(GaussianCombination):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Bandwidth σ of the positive Gaussian, τ₁ in the papers.
     sigma_neg : float, default=10.0
         Bandwidth σ₋ of the negative Gaussian, τ₂ in the papers.
@@ -125,7 +125,7 @@ class DeltaGaussian(GaussianCombination):
            [-0.4712,  0.    ]])
     """
 
-    def __init__(self, sigma: float = 1.0, sigma_neg: float = 10.0):
+    def __init__(self, sigma: float | str = 1.0, sigma_neg: float = 10.0):
         self.sigma = sigma
         self.sigma_neg = sigma_neg
 
@@ -144,7 +144,7 @@ class Matern(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Length scale σ.
     nu : float, default=1.5
         Smoothness ν.
@@ -158,7 +158,7 @@ class Matern(Radial):
 
     traits = Traits(has_closed_form=True)
 
-    def __init__(self, sigma: float = 1.0, nu: float = 1.5):
+    def __init__(self, sigma: float | str = 1.0, nu: float = 1.5):
         self.sigma = sigma
         self.nu = nu
 
@@ -179,7 +179,7 @@ class Cauchy(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Length scale σ.
 
     Examples
@@ -191,7 +191,7 @@ class Cauchy(Radial):
 
     traits = Traits(has_closed_form=True)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
@@ -207,7 +207,7 @@ class Epanechnikov(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         The distance σ at which the kernel reaches zero.
     degree : float, default=1
         Exponent, above 0.
@@ -219,7 +219,7 @@ class Epanechnikov(Radial):
     array([[0.75, 0.  ]])
     """
 
-    def __init__(self, sigma: float = 1.0, degree: float = 1):
+    def __init__(self, sigma: float | str = 1.0, degree: float = 1):
         self.sigma = sigma
         self.degree = degree
 
@@ -235,7 +235,7 @@ class Multiquadric(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Length scale σ.
     c : float, default=1.0
         Offset c, above 0. A larger offset makes the kernel smoother at x = y.
@@ -247,7 +247,7 @@ class Multiquadric(Radial):
     array([[5.]])
     """
 
-    def __init__(self, sigma: float = 1.0, c: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0, c: float = 1.0):
         self.sigma = sigma
         self.c = c
 
@@ -263,7 +263,7 @@ class ThinPlateSpline(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         The distance σ at which the kernel changes its sign.
 
     Examples
@@ -273,7 +273,7 @@ class ThinPlateSpline(Radial):
     array([[-0.1733,  2.7726]])
     """
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
@@ -325,7 +325,7 @@ class GeodesicGaussian(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Bandwidth σ in radians.
 
     Examples
@@ -338,7 +338,7 @@ class GeodesicGaussian(Radial):
 
     traits = Traits(unit_rows=True, antipodal_exponent=0.5)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _check_data(self, X: Any, name: str = "X") -> Any:
