@@ -17,7 +17,7 @@ from ..kernels import DeltaGaussian, Gaussian, Kernel, Laplacian, Matern
 from ..kernels.errors import one_line
 from ..kernels.medians import stretched
 from ..kernels.profiles import OfDistance
-from ..learning.leave_one_out import LeaveOneOut
+from ..learning.leave_one_out import best_penalty
 from ..rows import count
 from .columns import Columns
 from .relevance import column_factors
@@ -25,11 +25,13 @@ from .relevance import column_factors
 Array = NDArray[np.floating]
 
 # Widths to try, in units of the median distance.
-FACTORS = tuple(2.0 ** np.arange(-3, 4))
+FACTORS = tuple(2.0**power for power in range(-3, 4))
 # The width of the negative Gaussian of the indefinite family, in widths of the positive one.
 WIDER = 3.0
+# The loss of the indefinite family, which extrapolates worse, counts this many times.
+HANDICAP = 1.02
 # The number of rows on which all kernels are compared, and on which the best of them are refined.
-FIRST, SECOND = 500, 1000
+FIRST, SECOND = 350, 1000
 # The number of families that are compared on the larger sample.
 GOOD_FAMILIES = 3
 # The step of the refinement, and the relative decrease of the loss that is worth another step.
@@ -50,10 +52,13 @@ class Family(NamedTuple):
     name : str
     at : callable
         ``at(factor)`` is the kernel with this width, in units of the median distance.
+    handicap : float
+        The factor by which losses are enlarged: the family must be clearly better than others.
     """
 
     name: str
     at: Callable[[float], Kernel]
+    handicap: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -147,7 +152,7 @@ class Sample:
         K = self._matrix(kernel)
         if not np.isfinite(K).all() or not K.any():
             return np.inf
-        return LeaveOneOut.of(K, self.Y, self.weight).best().loss
+        return best_penalty(K, self.Y, self.weight).loss
 
     def _matrix(self, kernel: Kernel) -> Array:
         if isinstance(kernel, OfDistance):
@@ -168,7 +173,7 @@ def families(X: Any) -> list[Family]:
         Family("Matern 3/2", lambda factor: Matern(wide * factor, 1.5)),
         Family("Matern 1/2", lambda factor: Matern(wide * factor, 0.5)),
         Family("Laplacian", lambda factor: Laplacian(city * factor)),
-        Family("DeltaGaussian", lambda f: DeltaGaussian(wide * f, WIDER * wide * f)),
+        Family("DeltaGaussian", lambda f: DeltaGaussian(wide * f, WIDER * wide * f), HANDICAP),
     ]
 
 
@@ -204,12 +209,15 @@ class Search:
     def run(self) -> Tried:
         """Return the best kernel: all widths on few rows, the best families on more rows."""
         small = [
-            min((self._try(0, name, factor) for factor in FACTORS), key=lambda t: t.loss)
+            min((self._try(0, name, factor) for factor in FACTORS), key=self._order)
             for name in self.kinds
         ]
-        good = sorted(small, key=lambda tried: tried.loss)[:GOOD_FAMILIES]
-        best = min((self._try(1, t.name, t.factor) for t in good), key=lambda t: t.loss)
-        return self._refined(best)
+        self.good = [t.name for t in sorted(small, key=self._order)[:GOOD_FAMILIES]]
+        large = [self._try(1, t.name, t.factor) for t in small if t.name in self.good]
+        return self._refined(min(large, key=self._order))
+
+    def _order(self, tried: Tried) -> float:
+        return tried.loss * self.kinds[tried.name].handicap
 
     def _refined(self, best: Tried) -> Tried:
         """Follow the width downhill."""
@@ -258,7 +266,8 @@ def choose_kernel(X: Any, Y: Array, weight: Array, kernel: Kernel | None) -> Cho
     if factors is None:
         return Choice(best.kernel, columns, search.tried, note)
     scaled = sample.of(sample.X * factors)
-    again = Search(scaled, families(scaled.X), by_column=True)
+    kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
+    again = Search(scaled, kinds, by_column=True)
     found = again.run()
     return Choice(found.kernel, Columns(factors), [*search.tried, *again.tried], note)
 

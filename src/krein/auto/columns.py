@@ -22,9 +22,10 @@ CONSTANT = 1e-12
 class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Robustly standardised columns, each times a factor of its own.
 
-    ``z_j = w_j · clip((x_j − c_j) / s_j, ±10)``: c_j and s_j are the mean and the standard deviation
-    of column j after its smallest and largest percent are moved to the 1 % and 99 % quantiles. If
-    nearly all values are equal, s_j is the plain standard deviation. Constant columns become zero.
+    ``z_j = w_j · clip((x_j − c_j) / s_j, ±10)``, where c_j and s_j are the mean and the standard
+    deviation of column j after its smallest and largest percent are moved to the 1 % and 99 %
+    quantiles. If nearly all values are equal, s_j is the plain standard deviation. Constant columns
+    become zero.
     A sparse matrix is neither centred nor clipped.
 
     Parameters

@@ -33,7 +33,7 @@ from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
 from .choice import Choice, choose_kernel
-from .maps import candidates, views
+from .maps import Candidate, candidates, views
 from .parameters import with_parameters
 from .plan import Plan
 from .report import Report
@@ -91,10 +91,17 @@ class Automatic(Estimator):
         -------
         self
         """
-        # Many small systems: further BLAS threads would cost more CPU time than they save.
-        with reporting(self, None), one_blas_thread(), all_or_nothing(self):
-            data, survey = self._look(X, y, sample_weight)
-            self._fit(data, survey)
+        with reporting(self, None), all_or_nothing(self):
+            # Many small systems: further BLAS threads would cost more CPU time than they save. Each
+            # trial takes the threads that its map is worth.
+            with one_blas_thread():
+                data, survey = self._look(X, y, sample_weight)
+                trials, maps, kernel = self._planned(data, survey)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
+                self._run(trials, maps)
+            if isinstance(kernel, Remembered):
+                kernel.memory.forget()
         return self
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
@@ -105,7 +112,8 @@ class Automatic(Estimator):
             data = data.gathered()
         return data, survey
 
-    def _fit(self, data: Data, survey: Survey) -> None:
+    def _planned(self, data: Data, survey: Survey) -> tuple[Trials, list[Candidate], Kernel | str]:
+        """Return the trials, the maps to try and their kernel."""
         targets: Targets = (
             Classes.of(survey, self._name) if self._classifies else Numbers.of(survey, self._name)
         )
@@ -117,7 +125,7 @@ class Automatic(Estimator):
         choice = self._choice(survey.sample, targets)
         kernel = self._kernel(data, survey.sample, few, choice)
         median = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
-        if choice is None:
+        if choice is None or choice.columns is None:
             seen = views(kernel, n_rows, median)
             maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
         else:
@@ -125,7 +133,8 @@ class Automatic(Estimator):
             sizes = n_rows, survey.sample.X.shape[1], targets.n_outputs, n_folds
             hurried = self.max_seconds is not None
             table = Table(choice, *sizes, self.max_megabytes, hurried, seed)
-            maps = table.candidates(self.n_components, list(self._learners(few)))
+            kinds = [kind for kind in self._learners(few) if kind != TWO_SIDED]
+            maps = table.candidates(self.n_components, kinds)
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
             self._learners(few),
@@ -139,11 +148,7 @@ class Automatic(Estimator):
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
             warn_uninformative(kernel, kernel(judged), judged)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
-            self._run(trials, maps)
-        if isinstance(kernel, Remembered):
-            kernel.memory.forget()
+        return trials, maps, kernel
 
     def _judges(self, kernel: Kernel) -> bool:
         """Return True if the values of the kernel tell whether it says anything."""
@@ -188,9 +193,7 @@ class Automatic(Estimator):
                 model.n_features_in_ = self.n_features_in_
         self._distinct = one_per_map(self.estimators_)
 
-    def _kernel(
-        self, data: Data, sample: Rows, few: bool, choice: Choice | None
-    ) -> Kernel | str:
+    def _kernel(self, data: Data, sample: Rows, few: bool, choice: Choice | None) -> Kernel | str:
         """Return the kernel of all trials; a kernel of few objects remembers its values.
 
         What the kernel takes from data it takes once, from all rows, so that trials share its
@@ -198,8 +201,7 @@ class Automatic(Estimator):
         """
         if choice is not None:
             self.kernel_ = choice.kernel
-            return self.kernel_
-        if isinstance(self.kernel, Kernel):
+        elif isinstance(self.kernel, Kernel):
             self.kernel_ = resolved(self.kernel, sample)
         else:
             self.kernel_ = scaled_gaussian(sample.X) if self._chooses else self.kernel

@@ -1,7 +1,7 @@
 """Widths of columns by the gradient of the marginal likelihood of a Gaussian process.
 
-The process has the covariance ``s² (k(WX) + λ diag(1/weight))`` with one factor w_j per column; s² is
-eliminated. Columns that do not matter get small factors (automatic relevance determination).
+The process has the covariance ``s² (k(WX) + λ diag(1/weight))`` with one factor w_j per column; s²
+is eliminated. Columns that do not matter get small factors (automatic relevance determination).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = NDArray[np.floating]
 REACH, NOISE, START = (1e-3, 1e3), (1e-6, 1e2), 1e-2
 # The largest number of steps.
 STEPS = 40
-# The weight of Σ (log w_j − mean)² / 2 beside the log-likelihood: few rows do not tell columns apart.
+# The weight of Σ (log w_j − mean)² / 2 beside the log-likelihood, as few rows tell little.
 PRIOR = 0.05
 
 

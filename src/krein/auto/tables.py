@@ -1,4 +1,4 @@
-"""Maps of the kernel that was chosen for a table: exact where that is cheap, else as wide as fits."""
+"""Maps of the kernel that was chosen for a table: exact if that is cheap, else as wide as fits."""
 
 from __future__ import annotations
 
@@ -91,4 +91,5 @@ class Table:
         if self.choice.columns is not None:
             made = make_pipeline(self.choice.columns, made)
         name = "Nystrom (all)" if whole else "Nystrom"
-        return Candidate(name, width, made, kinds=kinds, is_nested=False)
+        signed = isinstance(kernel, DeltaGaussian)
+        return Candidate(name, width, made, kinds=kinds, is_nested=signed)

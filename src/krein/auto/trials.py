@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._hashing import as_key
+from .._threads import blas_threads_for
 from .._validation import as_generator
 from ..estimators._errors import NoFoldsError
 from ..estimators._representation import Recipe
@@ -186,7 +187,8 @@ class Trials:
     def _failure(self, kind: str, candidate: Candidate) -> str:
         """Fit a trial; return why it failed, or nothing."""
         try:
-            with self.stage(f"{kind}, {candidate.name}, width {candidate.width}"):
+            stage = self.stage(f"{kind}, {candidate.name}, width {candidate.width}")
+            with stage, blas_threads_for((), candidate.width):
                 models = self._models(kind, candidate)
         except BadPairError:
             raise

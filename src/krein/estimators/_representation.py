@@ -109,7 +109,9 @@ class Representation:
             The index of the first row in the data, for error messages.
         """
         last = last_step(self.features)
-        if self.is_doubled or not getattr(last, "is_linear", False):
+        # The sum over landmarks cancels digits, of which single precision has too few.
+        single = getattr(X, "dtype", None) == np.float32
+        if single or self.is_doubled or not getattr(last, "is_linear", False):
             Z = self.transform(X, start)
             return Z @ coef.astype(Z.dtype)
         try:

@@ -321,8 +321,11 @@ class Nystrom(FeatureMap):
         """
         check_is_fitted(self)
         X = self._validate(X, reset=False)
-        matrix = self._left @ coef
-        return self._project(X, matrix, lambda rows: self._values(X, rows, dual=False))
+
+        def values(rows: slice) -> NDArray:
+            return self._values(X, rows, dual=False)
+
+        return project(self.kernel_, X, self._left @ coef, values)
 
     def _map_dual(self, X: Any) -> NDArray:
         if hasattr(self, "form_"):

@@ -208,10 +208,10 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
     def resolved(self, X: Any) -> Kernel:
         """Return a kernel whose parameters no longer depend on data.
 
-        ``Similarity(distance)`` has the parameter ``gamma="median"``, and ``Gaussian("median")`` has
-        the parameter ``sigma="median"``. In the returned kernel sigma is the median distance
-        between up to 100 objects of X, and gamma is one over it. Sums, products, multiples,
-        transposes and parts of kernels resolve the kernels that they are made of. Feature maps and
+        ``Similarity(distance)`` has the parameter ``gamma="median"``, ``Gaussian("median")`` the
+        parameter ``sigma="median"``. In the returned kernel sigma is the median distance between up
+        to 100 objects of X, and gamma is one over it. Sums, products, multiples, transposes and
+        parts of kernels resolve the kernels that they are made of. Feature maps and
         learners call `resolved` on their training data.
 
         Parameters

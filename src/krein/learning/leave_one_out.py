@@ -1,7 +1,7 @@
-"""Leave-one-out errors of kernel ridge in closed form: one eigendecomposition serves all penalties.
+"""Leave-one-out errors of kernel ridge in closed form, for all penalties at once.
 
-With rows scaled by the roots of their weights, ``K = U Λ Uᵀ`` and penalties α₊ of the positive and α₋
-of the negative part, the residuals are ``R y`` with ``R = U diag(α / (|Λ| + α)) Uᵀ``, and row i has
+With rows scaled by the roots of their weights, ``K = U Λ Uᵀ`` and penalties α₊ of the positive and
+α₋ of the negative part, the residuals are ``R y`` with ``R = U diag(α / (|Λ| + α)) Uᵀ``. Row i has
 the residual ``(R y)_i / R_ii`` under the model of all other rows.
 """
 
@@ -22,6 +22,8 @@ SHARES = np.geomspace(1e-8, 1, 17)
 RATIOS = (1.0, 1e-2, np.inf)
 # A negative eigenvalue below this share of the largest one is a rounding error.
 ROUNDING = 1e-9
+# The number of folds of a matrix that is not positive.
+FOLDS = 5
 
 
 class Judged(NamedTuple):
@@ -81,31 +83,81 @@ class LeaveOneOut:
         return cls(values, vectors, root * centred, float(weight.sum()))
 
     @property
-    def _ratios(self) -> tuple[float, ...]:
-        is_positive = -self.values[0] <= ROUNDING * self.values[-1]
-        return RATIOS[:1] if is_positive else RATIOS
+    def is_positive(self) -> bool:
+        """True if no eigenvalue is clearly negative."""
+        return bool(-self.values[0] <= ROUNDING * self.values[-1])
 
-    def shrinkage(self, share: float, ratio: float) -> Array:
-        """Return ``α / (|Λ| + α)`` for each eigenvector, 1 where α is infinite."""
+    def shares(self, share: float, ratio: float) -> Array:
+        """Return ``|Λ| / (|Λ| + α)`` for each eigenvector, 0 where α is infinite."""
         size = np.abs(self.values)
         alpha = share * float(size.sum()) * np.where(self.values < 0, ratio, 1.0)
         with np.errstate(invalid="ignore"):
-            return np.where(np.isinf(alpha), 1.0, alpha / (size + alpha))
+            return np.where(np.isinf(alpha), 0.0, size / (size + alpha))
 
     def losses(self) -> list[Judged]:
-        """Return the mean squared leave-one-out residual of every penalty."""
-        settings = [(share, ratio) for ratio in self._ratios for share in SHARES]
-        kept = np.stack([self.shrinkage(*setting) for setting in settings], axis=1)
+        """Return the mean squared leave-one-out residual of every penalty.
+
+        The features of a row are not those of a new row if the matrix is not positive: the signs of
+        the other rows' eigenvectors depend on it. Use `held_out` there.
+        """
+        settings = _settings(self.is_positive)
+        kept = 1 - np.stack([self.shares(*setting) for setting in settings], axis=1)
         inner = self.vectors.T @ self.Y
         leverage = np.maximum(np.square(self.vectors) @ kept, np.finfo(float).tiny)
         total: Array = np.zeros(len(settings))
         for column in inner.T:
             total += np.square(self.vectors @ (kept * column[:, None]) / leverage).sum(axis=0)
-        return [
-            Judged(float(loss), *setting)
-            for loss, setting in zip(total / self.weight, settings, strict=True)
-        ]
+        return _judged(total / self.weight, settings)
 
-    def best(self) -> Judged:
-        """Return the penalty of the smallest loss; of equals the largest one."""
-        return min(self.losses(), key=lambda found: (found.loss, -found.share))
+    def outputs(self, K: Array, share: float, ratio: float) -> Array:
+        """Return the predictions for new rows with kernel values K, shape (m, n)."""
+        size = np.where(self.values == 0, 1.0, self.values)
+        inner = self.shares(share, ratio)[:, None] * (self.vectors.T @ self.Y) / size[:, None]
+        return K @ (self.vectors @ inner)
+
+
+def held_out(K: Array, Y: Array, weight: Array) -> list[Judged]:
+    """Return the squared error of every penalty on rows that are held out, fold by fold.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric kernel matrix, positive or not.
+    Y : ndarray of shape (n, q)
+    weight : ndarray of shape (n,)
+    """
+    settings, places = _settings(False), np.arange(len(K)) % FOLDS
+    total: Array = np.zeros(len(settings))
+    for number in range(min(FOLDS, len(K))):
+        train, test = np.flatnonzero(places != number), np.flatnonzero(places == number)
+        model = LeaveOneOut.of(K[np.ix_(train, train)], Y[train], weight[train])
+        mean = np.average(Y[train], axis=0, weights=weight[train])
+        values = K[np.ix_(test, train)] * np.sqrt(weight[train])
+        for i, setting in enumerate(settings):
+            missed = Y[test] - mean - model.outputs(values, *setting)
+            total[i] += weight[test] @ np.square(missed).sum(axis=1)
+    return _judged(total / weight.sum(), settings)
+
+
+def best_penalty(K: Array, Y: Array, weight: Array) -> Judged:
+    """Return the penalty of the smallest loss; of equals the largest one.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric kernel matrix. If it is not positive, folds are held out, not single rows.
+    Y : ndarray of shape (n, q)
+    weight : ndarray of shape (n,)
+    """
+    whole = LeaveOneOut.of(K, Y, weight)
+    found = whole.losses() if whole.is_positive else held_out(K, Y, weight)
+    return min(found, key=lambda one: (one.loss, -one.share))
+
+
+def _settings(is_positive: bool) -> list[tuple[float, float]]:
+    ratios = RATIOS[:1] if is_positive else RATIOS
+    return [(float(share), ratio) for ratio in ratios for share in SHARES]
+
+
+def _judged(losses: Array, settings: list[tuple[float, float]]) -> list[Judged]:
+    return [Judged(float(loss), *found) for loss, found in zip(losses, settings, strict=True)]
