@@ -31,7 +31,7 @@ WIDER = 3.0
 # The loss of the indefinite family, which extrapolates worse, counts this many times.
 HANDICAP = 1.02
 # The number of rows on which all kernels are compared, and on which the best of them are refined.
-FIRST, SECOND = 350, 1000
+FIRST, SECOND = 300, 1000
 # The number of families that are compared on the larger sample.
 GOOD_FAMILIES = 3
 # The step of the refinement, and the relative decrease of the loss that is worth another step.
@@ -158,6 +158,7 @@ class Sample:
         if isinstance(kernel, OfDistance):
             if kernel._distances not in self._distances:
                 found = kernel._distances(self.X, self.X).astype(float)
+                np.fill_diagonal(found, 0.0)
                 self._distances[kernel._distances] = (found + found.T) / 2
             with np.errstate(over="ignore"):
                 return kernel._profile(self._distances[kernel._distances])

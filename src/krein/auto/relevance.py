@@ -20,6 +20,8 @@ Array = NDArray[np.floating]
 
 # Bounds of the factors and of the noise λ, and the noise at the start.
 REACH, NOISE, START = (1e-3, 1e3), (1e-6, 1e2), 1e-2
+# Rows that are nearer than this many widths have no larger slope of the Matérn kernel of ν = ½.
+NEAREST = 1e-5
 # The largest number of steps.
 STEPS = 40
 # The weight of Σ (log w_j − mean)² / 2 beside the log-likelihood, as few rows tell little.
@@ -34,7 +36,7 @@ def _gaussian(kernel: Any, z: Array) -> tuple[Array, Array]:
 def _matern(kernel: Any, z: Array) -> tuple[Array, Array]:
     if kernel.nu == 0.5:
         K = np.exp(-z / kernel.sigma)
-        return K, -K / (kernel.sigma * np.maximum(z, 1e-9 * kernel.sigma))
+        return K, -K / (kernel.sigma * np.maximum(z, NEAREST * kernel.sigma))
     t = np.sqrt(3) * z / kernel.sigma
     decay = np.exp(-t)
     return (1 + t) * decay, -3 / kernel.sigma**2 * decay
@@ -72,9 +74,9 @@ class Likelihood:
         n, q = self.Y.shape
         Z, noise = self.X * np.exp(logs[:-1]), np.exp(logs[-1])
         is_city = isinstance(self.kernel, Laplacian)
-        K, slope = SLOPES[type(self.kernel)](
-            self.kernel, (city_distances if is_city else distances)(Z, Z)
-        )
+        apart = (city_distances if is_city else distances)(Z, Z)
+        np.fill_diagonal(apart, 0.0)  # without rounding errors
+        K, slope = SLOPES[type(self.kernel)](self.kernel, apart)
         C = K.copy()
         C.flat[:: n + 1] += noise / self.weight
         R, failed = dpotrf(C, clean=0)
@@ -88,10 +90,12 @@ class Likelihood:
         # The derivative of the value by C, entry by entry.
         by_entry = inverse / (2 * n) - solved @ solved.T / (2 * n * q * square)
         by_noise = noise * float(np.diagonal(by_entry) @ (1 / self.weight))
-        columns = _by_column(Z, by_entry * slope, is_city)
-        apart = logs[:-1] - logs[:-1].mean()
-        value += PRIOR * float(apart @ apart) / (2 * n * q)
-        return float(value), np.append(columns + PRIOR * apart / (n * q), by_noise)
+        M = by_entry * slope
+        np.fill_diagonal(M, 0.0)  # a row has no distance to itself, and some slopes no value there
+        columns = _by_column(Z, M, is_city)
+        unequal = logs[:-1] - logs[:-1].mean()
+        value += PRIOR * float(unequal @ unequal) / (2 * n * q)
+        return float(value), np.append(columns + PRIOR * unequal / (n * q), by_noise)
 
 
 def _by_column(Z: Array, M: Array, is_city: bool) -> Array:

@@ -135,6 +135,8 @@ class Wanted:
         if free:
             seconds = self._seconds(np.array(alphas), scale)
             walk.attempt([Split(alphas[place], float(second)) for second in seconds])
+            second = walk.best().alpha_neg
+            walk.along([Split(alpha, second) for alpha in alphas], stride=1, start=place)
 
     def _seconds(self, alphas: Array, scale: float) -> Array:
         if self.alphas_neg is not None:

@@ -23,7 +23,7 @@ RATIOS = (1.0, 1e-2, np.inf)
 # A negative eigenvalue below this share of the largest one is a rounding error.
 ROUNDING = 1e-9
 # The number of folds of a matrix that is not positive.
-FOLDS = 5
+FOLDS = 3
 
 
 class Judged(NamedTuple):

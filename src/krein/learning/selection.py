@@ -115,7 +115,8 @@ class FoldProblems:
         fitted : iterable of (ndarray, ndarray)
             The coefficients and intercepts of each fold, as `coefficients` yields them.
         """
-        found, everything = 0.0, 0.0
+        found: Any = 0.0
+        everything = 0.0
         for test, (coefs, intercepts) in zip(self.tests(), fitted, strict=True):
             pairs = zip(coefs, intercepts, strict=True)
             of_fold = np.array([test.loss(coef, intercept) for coef, intercept in pairs])
@@ -208,13 +209,13 @@ class Walk:
             self.tried.extend(new)
             self._fitted.append(fitted)
 
-    def along(self, path: list[Any], stride: int = 2) -> int:
-        """Return the index of the best penalty of a path, from its middle downhill.
+    def along(self, path: list[Any], stride: int = 2, start: int | None = None) -> int:
+        """Return the index of the best penalty of a path, from its middle or `start` downhill.
 
         First three penalties are tried, `stride` apart, then further ones as long as the loss
         falls, and at last the neighbours of the best one.
         """
-        at = len(path) // 2
+        at = len(path) // 2 if start is None else start
         around = [i for i in (at - stride, at, at + stride) if 0 <= i < len(path)]
         self.attempt([path[i] for i in around])
         while stride:
@@ -226,6 +227,10 @@ class Walk:
             self.attempt([path[i] for i in further])
             around = sorted({*around, *further})
         return at
+
+    def best(self) -> Any:
+        """Return the penalty with the smallest loss so far."""
+        return self.tried[int(np.argmin(self.losses))]
 
     def _loss(self, penalty: Any) -> float:
         return self.losses[self.tried.index(penalty)]
