@@ -118,17 +118,14 @@ class Automatic(Estimator):
         few = plan.repeats > 0
         choice = self._choice(survey.sample, targets)
         kernel = self._kernel(data, survey.sample, few, choice)
-        median = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
+        notes: list[str] = []
         if choice is None or choice.columns is None:
-            seen = views(kernel, n_rows, median)
+            of_objects = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
+            seen = views(kernel, n_rows, of_objects)
             maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
         else:
-            n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else 5
-            sizes = n_rows, survey.sample.X.shape[1], targets.n_outputs, n_folds
-            hurried = self.max_seconds is not None
-            table = Table(choice, *sizes, self.max_megabytes, hurried, seed)
-            kinds = [kind for kind in self._learners(few) if kind != TWO_SIDED]
-            maps = table.candidates(self.n_components, kinds)
+            sizes = n_rows, survey.sample.X.shape[1], targets.n_outputs
+            maps, notes = self._of_table(choice, sizes, plan, seed)
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
             self._learners(few),
@@ -138,11 +135,22 @@ class Automatic(Estimator):
             self.max_seconds,
             self.dissimilarity,
         )
-        trials.report.kernel = choice
+        trials.report.kernel, trials.report.notes = choice, notes
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
             warn_uninformative(kernel, kernel(judged), judged)
         return trials, maps, kernel
+
+    def _of_table(
+        self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int
+    ) -> tuple[list[Candidate], list[str]]:
+        """Return the maps of a kernel that was chosen, and what the budget leaves out."""
+        n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else 5
+        hurried = self.max_seconds is not None
+        table = Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed)
+        kinds = [kind for kind in self._learners(plan.repeats > 0) if kind != TWO_SIDED]
+        notes = table.notes(kinds) if self.n_components == "auto" else []
+        return table.candidates(self.n_components, kinds), notes
 
     def _judges(self, kernel: Kernel) -> bool:
         """Return True if the values of the kernel tell whether it says anything."""

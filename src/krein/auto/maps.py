@@ -13,7 +13,7 @@ from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Gaussian, Kernel, Similarity
 from ..proximity import DissimilarityToSimilarity, symmetrize
 from ..rows import Sides
-from .sizes import FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
+from .sizes import FEW, FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDE, WIDTHS
 
 # The width of the Gaussian of similarities, in standard deviations of all similarities.
 SIGMA = 1.4
@@ -92,6 +92,11 @@ class BothDirections(TransformerMixin, BaseEstimator):
 def is_directed(kernel: Kernel | str) -> bool:
     """Return True if the kernel is not symmetric."""
     return isinstance(kernel, Kernel) and not kernel.is_symmetric
+
+
+def is_of_vectors(kernel: Kernel | str) -> bool:
+    """Return True if the kernel takes rows of numbers."""
+    return isinstance(kernel, Kernel) and kernel.takes_vectors
 
 
 def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]:
@@ -174,11 +179,15 @@ def _all_maps(
         return
     for view in [given, *(view for view in seen if not view.is_similar)]:
         rows = _rows(view, width, landmarks=rule, **options)
+        yield rows
+        if n_rows > FEW and is_of_vectors(view.kernel):
+            continue  # costs most of the time there, and is for similarities of objects
         scaled = _rows(view, width, landmarks=rule, scale=True, **options).features
         shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
-        yield rows
         yield Candidate(f"Gaussian of {rows.name}", width, shaped)
-    if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
+    if is_of_vectors(given.kernel) and n_rows > max(WHOLE, WIDE[1]):
+        yield Candidate("Nystrom", WIDE[1], given.map(Nystrom, WIDE[1], **options), directed)
+    if is_of_vectors(given.kernel) and n_rows >= MANY:
         width = 2 * ranks[-1]
         yield Candidate(
             "RandomFourier", width, given.map(RandomFourier, width, **options), directed

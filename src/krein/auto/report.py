@@ -71,6 +71,8 @@ class Report:
         A sentence that says what was chosen and why.
     kernel : Choice or None
         The kernels that were compared, if the kernel or its width was chosen.
+    notes : list of str
+        Sentences that say what was left out and why.
     """
 
     criteria: tuple[str, ...]
@@ -78,6 +80,7 @@ class Report:
     averaged: list[int] = field(default_factory=list)
     reason: str = ""
     kernel: Choice | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def chosen(self) -> int:
@@ -95,4 +98,4 @@ class Report:
             note = shorten(t.note, LONGEST_NOTE, placeholder=" …")
             lines.append(f"{row} {mark} {note}".rstrip())
         chosen = [] if self.kernel is None else [str(self.kernel), ""]
-        return "\n".join([*chosen, *lines, self.reason])
+        return "\n".join([*chosen, *lines, self.reason, *self.notes])

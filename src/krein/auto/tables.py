@@ -56,6 +56,22 @@ class Table:
         if margins and 0 < margin < width:
             yield self._map(margin, margins)
 
+    def notes(self, learners: list[str]) -> list[str]:
+        """Return sentences that say what the budget leaves out."""
+        found, width = [], self._width()
+        if width < self.n_rows:
+            found.append(
+                f"Left out: maps wider than {width}, because ridge would need more than "
+                f"{OPERATIONS:.0e} operations, max_megabytes={self.megabytes:g} or {EXACT} "
+                "landmarks."
+            )
+        if "squared hinge" in learners and not self._margin():
+            found.append(
+                "Left out: squared hinge, which would need more than "
+                f"{OPERATIONS:.0e} operations or max_megabytes={self.megabytes:g}."
+            )
+        return found
+
     def _width(self) -> int:
         """Return the width of the widest map whose ridge fits the budget."""
         widths = [*(w for w in WIDE if w < self.n_rows), min(self.n_rows, EXACT)]

@@ -119,8 +119,8 @@ class LeastSquaresLearner(Learner):
             if fitted and self.alpha != "gradient":
                 assert task is not None
                 by_fold = dict(zip(problems.folds, fitted, strict=True))
-                found = fold(task.blocks, Mistakes(task.survey.folds, by_fold))
-                results |= {"error": found.errors, "brier": found.brier}
+                mistakes = fold(task.blocks, Mistakes(task.survey.folds, by_fold))
+                results |= {"error": mistakes.errors, "brier": mistakes.brier}
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
         keys = [alike, -results["alpha_neg"], -results["alpha"]]
