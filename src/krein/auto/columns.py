@@ -45,9 +45,9 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> from krein.auto.columns import Columns
     >>> X = np.column_stack([np.arange(200.0), np.full(200, 7.0)])
     >>> X[0, 0] = 1e9
-    >>> Columns().fit_transform(X)[[0, 100, 199]].round(1)
+    >>> Columns().fit_transform(X)[[0, 150, 199]].round(1)
     array([[10. ,  0. ],
-           [ 0. ,  0. ],
+           [ 0.9,  0. ],
            [ 1.7,  0. ]])
     """
 

@@ -24,14 +24,22 @@ from .trials import TWO_SIDED
 class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     """Regression with any kernel, everything chosen by cross-validation.
 
-    The learner tries Kreĭn ridge and variance-constrained least squares, each with its penalties
-    tuned, on Nyström maps of several ranks, on similarities as features and on a Gaussian of them,
-    and, if there are many rows and the kernel has a measure, on random Fourier features. `report_`
-    says what was tried, what was chosen and why. Ridge is tried on all maps, the other learner on
-    the three maps that suit ridge best. A kernel that is not symmetric is also tried with two-sided
-    ridge, on all maps, and with its symmetric part. Dissimilarities D give maps of ``−½ D²``, the
-    similarity of the papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows;
-    D itself and a Gaussian of its rows are tried as features.
+    On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
+    is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
+    distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
+    their own (automatic relevance determination) if that clearly lowers the error of other rows.
+    Kreĭn ridge then learns on the exact kernel with up to 3000 rows, else on the widest Nyström map
+    that fits a budget of operations, which no clock measures, and `max_megabytes`.
+
+    With a kernel that is given, the learner tries Kreĭn ridge and variance-constrained least
+    squares, each with its penalties tuned, on Nyström maps of several ranks, on similarities as
+    features and on a Gaussian of them, and, if there are many rows and the kernel has a measure, on
+    random Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried
+    on all maps, the other learner on the three maps that suit ridge best. A kernel that is not
+    symmetric is also tried with two-sided ridge, on all maps, and with its symmetric part.
+    Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and
+    exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its rows are tried
+    as features.
 
     On up to 2000 rows (a stream of so few rows is gathered) maps are fitted anew for each fold, and
     the best few trials, none with more than 1.5 times the smallest loss, are averaged: the best
@@ -105,14 +113,23 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
 class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     """Classification with any kernel, everything chosen by cross-validation.
 
-    The learner tries Kreĭn ridge, variance-constrained least squares and the squared-hinge machine,
-    each with its penalties tuned, on Nyström maps of several ranks, on similarities as features and
-    on a Gaussian of them, and, if there are many rows and the kernel has a measure, on random
-    Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried on all
-    maps, the other learners on the three maps that suit ridge best. A kernel that is not symmetric
-    is also tried with two-sided ridge, on all maps, and with its symmetric part. Dissimilarities D
-    give maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates
-    each on more than 200 rows; D itself and a Gaussian of its rows are tried as features.
+    On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
+    is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
+    distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
+    their own (automatic relevance determination) if that clearly lowers the error of other rows.
+    Kreĭn ridge then learns on the exact kernel with up to 3000 rows, else on the widest Nyström map
+    that fits a budget of operations, which no clock measures, and `max_megabytes`; the
+    squared-hinge machine learns on up to 1000 landmarks.
+
+    With a kernel that is given, the learner tries Kreĭn ridge, variance-constrained least squares
+    and the squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks,
+    on similarities as features and on a Gaussian of them, and, if there are many rows and the
+    kernel has a measure, on random Fourier features. `report_` says what was tried, what was chosen
+    and why. Ridge is tried on all maps, the other learners on the three maps that suit ridge best.
+    A kernel that is not symmetric is also tried with two-sided ridge, on all maps, and with its
+    symmetric part. Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of
+    exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its
+    rows are tried as features.
 
     Trials are judged by their error; equal errors are common, and the squared error decides among
     them. On up to 2000 rows, of which hardly any are wrong, trials are judged by the Brier score,

@@ -59,7 +59,7 @@ class ShiftGaussian(_Directed):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Bandwidth σ.
+        Bandwidth σ. "median" is the median distance between rows of the training data.
     shift : float or array-like of shape (d,), default=0.1
         The vector r. A number stands for a vector with that number in all coordinates.
 
@@ -126,7 +126,7 @@ class SinhGaussian(_Tilted):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Bandwidth σ.
+        Bandwidth σ. "median" is the median distance between rows of the training data.
     beta : float or array-like of shape (d,), default=0.1
         The vector β. A number stands for a vector with that number in all coordinates.
 
@@ -159,7 +159,7 @@ class CoshGaussian(_Tilted):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Bandwidth σ.
+        Bandwidth σ. "median" is the median distance between rows of the training data.
     beta : float or array-like of shape (d,), default=0.1
         The vector β. A number stands for a vector with that number in all coordinates.
 

@@ -32,7 +32,7 @@ class Sigmoid(_Affine):
     Parameters
     ----------
     gamma : float or "median", default=1.0
-        Slope γ.
+        Slope γ. "median" is one over the median of |⟨x, y⟩| of the training data.
     coef0 : float, default=0.0
         Offset c.
 
@@ -57,7 +57,7 @@ class RectifiedSigmoid(_Affine):
     Parameters
     ----------
     gamma : float or "median", default=1.0
-        Slope γ.
+        Slope γ. "median" is one over the median of |⟨x, y⟩| of the training data.
     coef0 : float, default=0.0
         Offset c.
 
@@ -81,7 +81,7 @@ class Polynomial(_Affine):
     degree : int, default=2
         Exponent. It must be a whole number, because the base may be negative.
     gamma : float or "median", default=1.0
-        Slope γ.
+        Slope γ. "median" is one over the median of |⟨x, y⟩| of the training data.
     coef0 : float, default=1.0
         Offset c.
 

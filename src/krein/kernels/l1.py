@@ -28,6 +28,7 @@ class Laplacian(_L1):
     ----------
     sigma : float or "median", default=1.0
         Length scale σ. The parameter ``gamma`` of scikit-learn is 1/σ.
+        "median" is the median distance between rows of the training data.
 
     Examples
     --------

@@ -29,6 +29,7 @@ class Gaussian(Radial):
     ----------
     sigma : float or "median", default=1.0
         Bandwidth σ. The parameter ``gamma`` of scikit-learn is 1/(2σ²).
+        "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -114,6 +115,7 @@ class DeltaGaussian(GaussianCombination):
     ----------
     sigma : float or "median", default=1.0
         Bandwidth σ of the positive Gaussian, τ₁ in the papers.
+        "median" is the median distance between rows of the training data.
     sigma_neg : float, default=10.0
         Bandwidth σ₋ of the negative Gaussian, τ₂ in the papers.
 
@@ -145,7 +147,7 @@ class Matern(Radial):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Length scale σ.
+        Length scale σ. "median" is the median distance between rows of the training data.
     nu : float, default=1.5
         Smoothness ν.
 
@@ -180,7 +182,7 @@ class Cauchy(Radial):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Length scale σ.
+        Length scale σ. "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -209,6 +211,7 @@ class Epanechnikov(Radial):
     ----------
     sigma : float or "median", default=1.0
         The distance σ at which the kernel reaches zero.
+        "median" is the median distance between rows of the training data.
     degree : float, default=1
         Exponent, above 0.
 
@@ -236,7 +239,7 @@ class Multiquadric(Radial):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Length scale σ.
+        Length scale σ. "median" is the median distance between rows of the training data.
     c : float, default=1.0
         Offset c, above 0. A larger offset makes the kernel smoother at x = y.
 
@@ -265,6 +268,7 @@ class ThinPlateSpline(Radial):
     ----------
     sigma : float or "median", default=1.0
         The distance σ at which the kernel changes its sign.
+        "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -326,7 +330,7 @@ class GeodesicGaussian(Radial):
     Parameters
     ----------
     sigma : float or "median", default=1.0
-        Bandwidth σ in radians.
+        Bandwidth σ in radians. "median" is the median distance between rows of the training data.
 
     Examples
     --------
