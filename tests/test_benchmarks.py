@@ -267,3 +267,19 @@ def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):
     before = file.read_text(encoding="utf-8")
     tables.main(["--quick", "--csv", str(file)])
     assert file.read_text(encoding="utf-8") == before
+
+
+def test_everyday_prints_its_table_and_goes_on_where_it_ended(capsys, monkeypatch, tmp_path):
+    everyday = script("everyday", monkeypatch)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 3))
+    monkeypatch.setitem(
+        everyday.SETS["classification"], "skin", lambda: (rows, np.where(rows[:, 0] > 0, 1, 2))
+    )
+    csv_file = str(tmp_path / "cells.csv")
+    found = everyday.main(["--quick", "--csv", csv_file])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in found)
+    assert {row.work.split()[0].rstrip(":") for row in found} == {"diabetes", "skin"}
+    monkeypatch.setattr(everyday, "_measured", None)  # nothing is measured again
+    assert everyday.main(["--quick", "--csv", csv_file]) == found

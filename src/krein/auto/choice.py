@@ -108,12 +108,16 @@ class Choice:
     tried: list[Tried]
     note: str = ""
 
+    def _shown_first(self, tried: Tried) -> tuple[bool, float]:
+        """Return the order in which kernels of one family are preferred in the printed table."""
+        return tried.kernel is not self.kernel, tried.loss
+
     def __str__(self) -> str:
         lines = [f"{'kernel':<28}{'width':>8}{'rows':>8}{'squared error':>15}"]
         best: dict[tuple[str, bool, int], Tried] = {}
         for one in self.tried:
             key = one.name, one.by_column, one.n_rows
-            best[key] = min(one, best.get(key, one), key=lambda t: t.loss)
+            best[key] = min(one, best.get(key, one), key=self._shown_first)
         for one in best.values():
             name = f"{one.name}, by column" if one.by_column else one.name
             mark = " *" if one.kernel is self.kernel else ""
