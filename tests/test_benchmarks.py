@@ -351,3 +351,19 @@ def test_choosing_writes_its_table_and_its_plot(capsys, choosing, tmp_path):
 def test_choosing_leaves_out_sets_without_a_file(choosing, monkeypatch):
     monkeypatch.setattr(choosing, "find", lambda name: None)
     assert choosing.main(["--only", "letter"]) == []
+
+
+def test_everyday_prints_its_table_and_goes_on_where_it_ended(capsys, monkeypatch, tmp_path):
+    everyday = script("everyday", monkeypatch)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 3))
+    monkeypatch.setitem(
+        everyday.SETS["classification"], "skin", lambda: (rows, np.where(rows[:, 0] > 0, 1, 2))
+    )
+    csv_file = str(tmp_path / "cells.csv")
+    found = everyday.main(["--quick", "--csv", csv_file])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in found)
+    assert {row.work.split()[0].rstrip(":") for row in found} == {"diabetes", "skin"}
+    monkeypatch.setattr(everyday, "_measured", None)  # nothing is measured again
+    assert everyday.main(["--quick", "--csv", csv_file]) == found

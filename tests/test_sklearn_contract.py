@@ -55,6 +55,7 @@ from krein import (
     VarianceConstrainedClassifier,
     VarianceConstrainedRegressor,
 )
+from krein.auto.columns import Columns
 from krein.features import FeatureMap
 from krein.kernels import (
     DeltaGaussian,
@@ -146,8 +147,11 @@ VARIANTS = [
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),
+    Columns(),
 ]
 MORE = [
+    KreinRegressor(random_state=0),
+    KreinClassifier(n_components=5, random_state=0),
     fourier(ShiftGaussian()),
     fourier(weights="calibrated"),
     fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),
