@@ -66,7 +66,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("options", KINDS, ids=str)
+@pytest.mark.parametrize("options", KINDS)
 @pytest.mark.parametrize("dim", [1, 4])
 def test_the_contract_of_a_feature_map(options, dim):
     features = made(**options).fit(rows(dim=dim))
