@@ -16,8 +16,10 @@ from sklearn.kernel_approximation import Nystroem
 import krein
 from krein import cli
 from krein.examples import data, run, table
-from krein.examples.results import Comparison, Quickstart
-from krein.examples.sentences import lesson, percent
+from krein.examples.contest import METHODS, contest
+from krein.examples.results import Comparison, Contest, Outcome, Quickstart
+from krein.examples.sentences import lesson, percent, verdict
+from krein.examples.tasks import TASKS, graph
 from krein.kernels import Gaussian
 
 CLI = util.find_spec("typer") is not None and util.find_spec("rich") is not None
@@ -75,6 +77,36 @@ def ready(result: Quickstart, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # --- the computation ----------------------------------------------------------------------------
+
+
+def test_every_method_solves_every_task(result: Quickstart) -> None:
+    assert len(result.contests) == len(TASKS) == 4
+    for found in result.contests:
+        assert [outcome.method for outcome in found.outcomes] == ["krein", *METHODS]
+        assert all(0 <= outcome.accuracy <= 1 for outcome in found.outcomes)
+
+
+def test_the_order_of_the_rows_does_not_change_krein(result: Quickstart) -> None:
+    assert [found.outcomes[0].changed for found in result.contests] == [0.0] * 4
+
+
+def test_direction_is_worth_it_on_a_directed_graph() -> None:
+    rng = np.random.default_rng(0)
+    krein_, *others = contest(graph(160, rng), rng).outcomes
+    assert krein_.accuracy > 0.6 > max(outcome.accuracy for outcome in others)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "changed", "said"),
+    [
+        ((0.9, 0.8), 0.0, "90.0% of 200 objects, the best of the others (B) on 80.0%."),
+        ((0.9, 0.9), 0.0, "90.0% of 200 objects, and so is B."),
+        ((0.8, 0.9), 0.1, "on 90.0%; the order of the rows changes 10.0% of what B predicts."),
+    ],
+)
+def test_verdicts_are_honest(accuracies: tuple[float, float], changed: float, said: str) -> None:
+    outcomes = Outcome("krein", accuracies[0], 0.0, 1.0), Outcome("B", accuracies[1], changed, 1.0)
+    assert verdict(Contest("strings", "line", 100, 200, outcomes)).endswith(said)
 
 
 def test_three_kernels_at_four_widths(result: Quickstart) -> None:
@@ -186,25 +218,34 @@ def test_quickstart_prints_a_table_and_saves_a_plot(tmp_path: Path) -> None:
 @needs_plot
 @pytest.mark.usefixtures("ready")
 def test_every_lesson_and_figure_is_printed(result: Quickstart, tmp_path: Path) -> None:
-    code, out, _ = invoke("quickstart", "--output", str(tmp_path / "plot.png"))
+    code, out, _ = invoke("quickstart", "--output", str(tmp_path / "plot.png"), columns=100)
     assert code == 0
     words = " ".join(out.split())
+    for found in result.contests:
+        assert verdict(found) in words
+        assert found.line in words
+        for outcome in found.outcomes:
+            figures = percent(outcome.accuracy), percent(outcome.changed)
+            assert " ".join([outcome.method, *figures, f"{outcome.seconds:.1f}"]) in words
     for study in result.studies:
         assert lesson(study) in words
         for row in study.comparisons:
-            cells = [*table.cells(row.krein), *table.cells(row.rbf_sampler)]
-            assert " ".join([str(row.width), *cells, *table.cells(row.nystroem)]) in words
+            scores = (row.krein, row.nystrom, row.rbf_sampler, row.nystroem)
+            cells = [cell for score in scores for cell in table.cells(score)]
+            assert " ".join([str(row.width), *cells]) in words
 
 
 @needs_cli
 @needs_plot
 @pytest.mark.parametrize("columns", [50, 80, 120])
 @pytest.mark.usefixtures("ready")
-def test_the_table_fits_into_the_terminal(columns: int, tmp_path: Path) -> None:
+def test_the_table_fits_into_the_terminal(columns: int, result: Quickstart, tmp_path: Path) -> None:
     _, out, _ = invoke("quickstart", "--output", str(tmp_path / "plot.png"), columns=columns)
     text, path = out.split("Plot: ")
-    assert max(len(line) for line in text.splitlines()) <= columns
-    assert ("accuracy  " in text) == (columns >= 80)
+    code = [found.line for found in result.contests]  # is never broken
+    lines = [line for line in text.splitlines() if line.strip() not in code]
+    assert max(len(line) for line in lines if not line.startswith("  ")) <= columns
+    assert (text.count("accuracy") > 4) == (columns >= 96)
     assert "…" not in text
     assert path.strip() == str(tmp_path / "plot.png")  # a long path is never broken
 

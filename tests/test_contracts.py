@@ -11,10 +11,12 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 import krein
+from krein._hashing import Draws, Salt, hash_rows, mix
 from krein.estimators._hinge_search import _Sides, _Squares
+from krein.estimators._passes import Mistakes, OutsideFolds, Predictions
 from krein.estimators._representation import Representation
-from krein.estimators._targets import Numbers
-from krein.estimators._task import FeatureBlock, FeatureBlocks, Mistakes, Predictions
+from krein.estimators._targets import Classes, Numbers
+from krein.estimators._task import FeatureBlock, FeatureBlocks
 from krein.features.landmarks import RULES
 from krein.forms import Phase, Signature
 from krein.kernels import DeltaGaussian, Gaussian, ShiftGaussian
@@ -36,6 +38,7 @@ from krein.streaming import (
     Collected,
     Data,
     Folds,
+    HeldOut,
     InMemory,
     Moments,
     Piece,
@@ -205,6 +208,14 @@ def _wrong():
     return WEIGHT[judged] @ wrong[judged] / WEIGHT[judged].sum()
 
 
+def _sampled_outputs(size):
+    """Outputs of the rows of fold 1 with the smallest clocks; no two rows are equal."""
+    used = (FOLDS(HASHES) == 1) & (WEIGHT > 0)
+    pairs = mix(HASHES[used] + mix(hash_rows(Y[used])))
+    first = np.argsort(Draws(pairs, 0).clocks(Salt.UNIFORM))[:size]
+    return (Z @ COEF[:3] + COEF[3])[used][first]
+
+
 CHANGE = RNG.choice([-1.0, 0.0, 2.0], 60)
 ONES = np.column_stack([Z, np.ones(60)])
 FITTED = {1: (COEF[None, :3, None], COEF[None, 3:])}
@@ -251,7 +262,24 @@ STATISTICS = {
         lambda found: found.moments()[1].scatter,
         _scatter(np.column_stack([Z, Y])[FOLDS(HASHES) == 1], WEIGHT[FOLDS(HASHES) == 1]),
     ),
-    "mistakes": (lambda: Mistakes(FOLDS, FITTED), FEATURES, lambda m: m.errors, [_wrong()]),
+    "mistakes": (
+        lambda: Mistakes(FOLDS, FITTED, Classes("x", np.arange(2))),
+        FEATURES,
+        lambda m: m.errors,
+        [_wrong()],
+    ),
+    "outputs of folds": (
+        lambda: OutsideFolds(FOLDS, {1: (COEF[:3, None], COEF[3:])}, HeldOut(1)),
+        FEATURES,
+        lambda found: np.sort(found.held.rows.outputs[:, 0]),
+        np.sort((Z @ COEF[:3] + COEF[3])[(FOLDS(HASHES) == 1) & (WEIGHT > 0)]),
+    ),
+    "sampled outputs of folds": (
+        lambda: OutsideFolds(FOLDS, {1: (COEF[:3, None], COEF[3:])}, HeldOut(1, size=7)),
+        FEATURES,
+        lambda found: found.held.rows.outputs[:, 0],
+        _sampled_outputs(7),
+    ),
     "outputs": (lambda: Outputs(60, COEF), ROWS, lambda out: out.values, ONES @ COEF),
     "gradient": (
         lambda: GramChange(3, CHANGE, VALUES),
@@ -353,13 +381,17 @@ def test_containers_with_weights():
     [
         krein.RandomFourier(DeltaGaussian(), 16, random_state=0),
         krein.RandomFourier(ShiftGaussian(), 16, random_state=0),
+        krein.MixtureFourier(DeltaGaussian(), 8, n_subsample=20, max_iter=2, random_state=0),
         krein.Nystrom(DeltaGaussian(1.0, 4.0), 8, random_state=0),
         krein.Nystrom(ShiftGaussian(1.0, 0.4), 8, random_state=0),
+        krein.RandomArcCosine(16, random_state=0),
+        krein.LearnedKernelFeatures(n_components=16, random_state=0),
+        krein.NotSoRandomFeatures(6, band=2.0, n_starts=2, random_state=0),
     ],
     ids=repr,
 )
 def test_feature_maps_of_one_and_of_two_sides(features):
-    check_feature_map(features.fit(X), X[:20], X[20:40])
+    check_feature_map(features.fit(X, LABELS), X[:20], X[20:40])
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -390,7 +422,11 @@ def test_learners(learner):
     check_learner(learner, X, y)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+# C belongs to a sum over the rows: with all weights doubled the model is another one.
+SUMMED = [krein.NotSoRandomClassifier(6, C=1.0, band=2.0, n_starts=2, tol=1e-10, random_state=0)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS + SUMMED, ids=lambda learner: type(learner).__name__)
 def test_learners_see_data_only_through_folds(learner):
     """The model of a fold over pieces of another size is the same."""
     y = LABELS if hasattr(learner, "class_weight") else VALUES

@@ -30,7 +30,8 @@ ORDER = (
     ("published.masses",),
     ("features", "proximity"),
     ("published.taylor",),
-    ("published.concatenated", "published.projection", "rivals", "spectral"),
+    ("published.concatenated", "published.projection"),
+    ("rivals", "spectral"),
     ("agreement", "plots", "testing"),
     ("estimators",),
     ("comparison",),
@@ -38,6 +39,7 @@ ORDER = (
     ("auto",),
     ("examples",),
     ("cli",),
+    ("__main__",),
 )
 LAYERS = {name: height for height, names in enumerate(ORDER) for name in names}
 # Slow to import or optional: never at the top of a module.

@@ -38,9 +38,9 @@ def test_numbers_in_a_stream_are_no_labels(learner):
         learner(n_components=5).fit(blocks)
 
 
-def test_several_labels_per_row_are_refused():
-    labels = np.c_[X[:, 0] > 0, X[:, 1] > 0].astype(int)
-    with pytest.raises(ValueError, match=r"KreinRidgeClassifier takes one label per row"):
+def test_several_labels_per_row_that_are_no_indicators_are_refused():
+    labels = np.c_[X[:, 0] > 0, X[:, 1] > 0] * np.array([1, 2])
+    with pytest.raises(ValueError, match=r"one label per row, or a matrix of 0 and 1 .* 2 columns"):
         KreinRidgeClassifier(n_components=5).fit([(X, labels)])
 
 

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from rounding import assert_same_outputs
+from rounding import assert_rounded, assert_same_outputs
 from sklearn.metrics import brier_score_loss
 
 from krein import KreinClassifier, KreinRegressor, KreinRidgeClassifier, KreinSVC, Nystrom
@@ -54,7 +54,7 @@ def test_the_report_says_what_was_tried_chosen_and_why(made, n_components):
     assert (others in report.reason) == (len(report.averaged) > 1)
     name = "decision_function" if made is KreinClassifier else "predict"
     outputs = [getattr(one, name)(X) for one in model.estimators_]
-    np.testing.assert_allclose(getattr(model, name)(X), np.mean(outputs, axis=0), rtol=1e-12)
+    assert_rounded(getattr(model, name)(X), np.mean(outputs, axis=0))
 
 
 def _best(report, places, name):
@@ -182,3 +182,25 @@ def test_a_tiny_budget_leaves_all_but_the_first_trial_out(made):
 def test_automatic_settings_that_make_no_sense_are_named(made, setting):
     with pytest.raises(ValueError, match=setting):
         _make(made, **{setting: -1}).fit(X, _target(made))
+
+
+def test_the_report_as_a_frame_and_in_a_notebook():
+    pytest.importorskip("pandas")
+    from krein.auto.report import Report, Trial
+
+    trials = [
+        Trial("Nystrom", "ridge", 20, (0.1, 0.2), 1.5, penalties={"alpha": 0.5}),
+        Trial("<similarities>", "VC-LSM", 30, (np.inf, np.inf), 0.1, note="too wide & too slow"),
+    ]
+    report = Report(("error", "squared_error"), trials, [0], "Chosen: ridge.")
+    frame = report.to_frame()
+    losses = ["error", "squared_error"]
+    expected = ["features", "width", "learner", *losses, "seconds", "averaged", "alpha", "note"]
+    assert list(frame.columns) == expected
+    assert frame["averaged"].tolist() == [True, False]
+    assert frame["squared_error"].tolist() == [0.2, np.inf]
+    html = report._repr_html_()
+    assert "&lt;similarities&gt;" in html
+    assert "too wide &amp; too slow" in html
+    assert html.count("<tr") == 3
+    assert html.count("bold") == 1

@@ -97,7 +97,6 @@ def test_the_mean_of_200_seeds_is_the_kernel_within_4_standard_errors(name):
         found[seed] = np.sum(fitted.transform(rows) * np.roll(fitted.transform_dual(rows), 1, 0), 1)
     exact = np.diagonal(fitted.exact_kernel(rows, np.roll(rows, 1, axis=0)))
     errors = found.std(axis=0, ddof=1) / np.sqrt(N_SEEDS)
-    print(name, np.abs((found.mean(axis=0) - exact) / errors).max())
     assert np.all(errors > 0)
     assert np.abs((found.mean(axis=0) - exact) / errors).max() < 4
     # The test has power: the standard errors are small compared with the values of the kernel.

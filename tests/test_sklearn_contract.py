@@ -36,9 +36,12 @@ from krein import (
     KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
+    LearnedKernelFeatures,
     MixtureFourier,
+    NotSoRandomClassifier,
     NotSoRandomFeatures,
     Nystrom,
+    RandomArcCosine,
     RandomFourier,
     RandomGegenbauer,
     RandomMaclaurin,
@@ -52,6 +55,7 @@ from krein import (
     VarianceConstrainedClassifier,
     VarianceConstrainedRegressor,
 )
+from krein.auto.columns import Columns
 from krein.features import FeatureMap
 from krein.kernels import (
     DeltaGaussian,
@@ -88,7 +92,7 @@ ESTIMATORS = _public_estimators()
 fourier = partial(RandomFourier, n_components=16, random_state=0)
 gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
-mixture = partial(MixtureFourier, n_components=6, max_iter=2, n_subsample=30, random_state=0)
+mixture = partial(MixtureFourier, n_components=4, max_iter=1, n_subsample=20, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
 
 
@@ -118,6 +122,8 @@ VARIANTS = [
     rival(SphericalRandomFeatures, DeltaGaussian(3.0, 1.0) + 1, sampler="orthogonal"),
     rival(TensorizedProjection, -Polynomial(3)),
     rival(TensorSketch, Polynomial(3)),
+    LearnedKernelFeatures(n_components=6, rho=0.5, random_state=0),
+    RandomArcCosine(16, order=0, sampler="orthogonal", random_state=0),
     nystrom(ShiftGaussian(), landmarks="kmeans++"),
     nystrom(core="inverse", landmarks="recursive"),
     Nystrom(Gaussian(5.0), "auto", random_state=0),
@@ -137,11 +143,15 @@ VARIANTS = [
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
     KreinSVC(DeltaGaussian(), loss="hinge", alpha=1e-4, random_state=0),
     KreinSVC(features=nystrom(landmarks="supervised"), random_state=0),
+    NotSoRandomClassifier(4, C=10.0, band=3.0, n_starts=2, game=False, random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),
+    Columns(),
 ]
 MORE = [
+    KreinRegressor(random_state=0),
+    KreinClassifier(n_components=5, random_state=0),
     fourier(ShiftGaussian()),
     fourier(weights="calibrated"),
     fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),
@@ -173,6 +183,7 @@ QUICK: dict[type, dict] = {
     KreinClassifier: {"max_seconds": 1e-9},
     KreinRegressor: {"max_seconds": 1e-9},
     MixtureFourier: {"n_components": 4, "max_iter": 1},
+    NotSoRandomClassifier: {"n_components": 8, "band": 1.0, "n_starts": 2, "cv": 4},
 }
 BUILT = [cls(**QUICK.get(cls, {})) for cls in ESTIMATORS]
 

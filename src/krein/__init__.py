@@ -15,12 +15,19 @@ if TYPE_CHECKING:
         KreinRidge,
         KreinRidgeClassifier,
         KreinSVC,
+        NotSoRandomClassifier,
         TwoSidedRidge,
         TwoSidedRidgeClassifier,
         VarianceConstrainedClassifier,
         VarianceConstrainedRegressor,
     )
-    from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
+    from .features import (
+        Nystrom,
+        RandomArcCosine,
+        RandomFourier,
+        RandomGegenbauer,
+        SimilarityFeatures,
+    )
     from .proximity import (
         AsymmetricEmbedding,
         DissimilarityToSimilarity,
@@ -36,7 +43,7 @@ if TYPE_CHECKING:
         TensorizedProjection,
         TensorSketch,
     )
-    from .spectral import MixtureFourier, NotSoRandomFeatures
+    from .spectral import LearnedKernelFeatures, MixtureFourier, NotSoRandomFeatures
 
     __version__: str
 
@@ -54,9 +61,12 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "LearnedKernelFeatures",
     "MixtureFourier",
+    "NotSoRandomClassifier",
     "NotSoRandomFeatures",
     "Nystrom",
+    "RandomArcCosine",
     "RandomFourier",
     "RandomGegenbauer",
     "RandomMaclaurin",

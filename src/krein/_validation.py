@@ -147,6 +147,40 @@ def check_nested(owner: Any, params: dict[str, Any]) -> None:
             )
 
 
+# scikit-learn's names of kernels, and the kernels of krein with these values.
+NAMED_KERNELS = {
+    "rbf": "Gaussian(sigma=1.0)",
+    "gaussian": "Gaussian(sigma=1.0)",
+    "laplacian": "Laplacian(sigma=1.0)",
+    "linear": "Polynomial(degree=1, coef0=0.0)",
+    "poly": "Polynomial(degree=3)",
+    "polynomial": "Polynomial(degree=3)",
+    "sigmoid": "Sigmoid()",
+    "tanh": "Sigmoid()",
+}
+OBJECTS = "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
+
+
+def check_kernel(owner: object, kernel: Any) -> None:
+    """Raise if a name, a class or a bare function is passed as a kernel; the error says what to do.
+
+    Other values are left to the constraints of the owner.
+    """
+    cure = None
+    if isinstance(kernel, type):
+        cure = f"a kernel object, here {kernel.__name__}()"
+    elif isinstance(kernel, str) and kernel not in ("precomputed", "auto"):
+        known = NAMED_KERNELS.get(kernel.lower())
+        cure = f"a kernel object, here krein.kernels.{known}" if known else OBJECTS
+    elif callable(kernel) and not hasattr(kernel, "get_params"):
+        cure = (
+            "a kernel object, here krein.kernels.Pairwise(f) if f(x, y) returns the value of two "
+            "objects, or krein.kernels.Custom(f) if f(X, Y) returns the matrix of all pairs"
+        )
+    if cure is not None:
+        raise ArgumentError(owner, "kernel", cure, kernel)
+
+
 class NestedParameters:
     """Estimators with parameters that may be None or a name, and then have no parameters."""
 
@@ -154,6 +188,10 @@ class NestedParameters:
         """Set parameters, including nested ones: ``set_params(kernel__sigma=2.0)``."""
         check_nested(self, params)
         return super().set_params(**params)  # type: ignore[misc]  # the estimator's own
+
+    def _validate_params(self) -> None:
+        check_kernel(self, getattr(self, "kernel", None))
+        super()._validate_params()  # type: ignore[misc]  # the estimator's own
 
     @classmethod
     @functools.cache
@@ -184,19 +222,39 @@ class ByValue:
 
 
 def check_numeric_columns(owner: object, X: Any) -> None:
-    """Raise if a column of a DataFrame holds text or dates; the error names the column."""
+    """Raise if a column of a DataFrame holds text, dates or gaps; the error names the column."""
     if not hasattr(X, "columns") or not hasattr(X, "__array__"):
         return
     for name in X.columns:
         values = np.ravel(np.asarray(X[name]))
-        odd: Any = values[:1] if values.dtype.kind in "mM" else []
-        if values.dtype.kind in "OUST":
-            odd = [value for value in values if isinstance(value, str) and not _is_decimal(value)]
-        if len(odd):
+        if len(odd := _not_numbers(values)):
             raise ValueError(
                 f"{type(owner).__name__} needs numbers, but column {name!r} of X holds "
-                f"{str(odd[0])!r}: encode it as numbers or leave it out."
+                f"{str(odd[0])!r}: encode the column, e.g. with sklearn.preprocessing."
+                "OneHotEncoder, or leave it out."
             )
+        if len(gaps := _missing(values)):
+            raise ValueError(
+                f"{type(owner).__name__} needs a number in every cell, but column {name!r} of X "
+                f"is missing (NaN) in row {gaps[0]}: fill the column, e.g. with sklearn.impute."
+                "SimpleImputer, or leave it out."
+            )
+
+
+def _not_numbers(values: NDArray) -> Any:
+    """Return the values of a column that are text or dates."""
+    if values.dtype.kind in "OUST":
+        return [value for value in values if isinstance(value, str) and not _is_decimal(value)]
+    return values[:1] if values.dtype.kind in "mM" else []
+
+
+def _missing(values: NDArray) -> NDArray[np.intp]:
+    """Return the places of a column that hold NaN, None or the missing value of pandas."""
+    if values.dtype.kind == "f":
+        return np.flatnonzero(np.isnan(values))
+    if values.dtype.kind != "O":
+        return np.array([], dtype=np.intp)
+    return np.flatnonzero([v is None or type(v).__name__ == "NAType" or v != v for v in values])
 
 
 def _is_decimal(text: str) -> bool:

@@ -34,7 +34,6 @@ def build_app() -> Any:
 
     app = typer.Typer(
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["--help", "-h"]},
     )
@@ -59,7 +58,7 @@ def build_app() -> Any:
         seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
         quick: Annotated[bool, typer.Option("--quick", help="Fewer rows: seconds.")] = False,
     ) -> None:
-        """Approximate three kernels on scikit-learn's digits, next to scikit-learn itself."""
+        """Solve four tasks and approximate three kernels, beside scikit-learn."""
         try:
             _quickstart(output, widths, seed, quick)
         except (ValueError, OSError) as error:
@@ -104,7 +103,7 @@ def _quickstart(output: Path, widths: str, seed: int, quick: bool) -> None:
     _check_output(output)
     chosen = _parse_widths(widths)
     console = Console(highlight=False)
-    with console.status("Loading the digits") as status:
+    with console.status("Starting") as status:
         result = run(chosen, quick=quick, random_state=seed, progress=status.update)
     print_result(console, result)
     console.print()

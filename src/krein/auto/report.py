@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
+
+from .choice import Choice
 
 # Number of characters of a note in the printed report; `Trial.note` has the whole note.
 LONGEST_NOTE = 100
@@ -67,12 +71,18 @@ class Report:
         The indices of the trials whose outputs are averaged, the best one first.
     reason : str
         A sentence that says what was chosen and why.
+    kernel : Choice or None
+        The kernels that were compared, if the kernel or its width was chosen.
+    notes : list of str
+        Sentences that say what was left out and why.
     """
 
     criteria: tuple[str, ...]
     trials: list[Trial] = field(default_factory=list)
     averaged: list[int] = field(default_factory=list)
     reason: str = ""
+    kernel: Choice | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def chosen(self) -> int:
@@ -89,4 +99,59 @@ class Report:
             row = f"{t.features:<28}{t.width:>6}  {t.learner:<13}{losses}{t.seconds:>9.2f}"
             note = shorten(t.note, LONGEST_NOTE, placeholder=" …")
             lines.append(f"{row} {mark} {note}".rstrip())
-        return "\n".join([*lines, self.reason])
+        chosen = [] if self.kernel is None else [str(self.kernel), ""]
+        return "\n".join([*chosen, *lines, self.reason, *self.notes])
+
+    def to_frame(self) -> Any:
+        """Return the trials as a pandas DataFrame, one row per trial.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns "features", "width", "learner", one column per loss, "seconds", "averaged"
+            (True if the outputs of the trial are averaged), one column per penalty, and "note".
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from krein import KreinRegressor
+        >>> X = np.random.default_rng(0).random((60, 2))
+        >>> report = KreinRegressor(n_components=10, random_state=0).fit(X, X[:, 0]).report_
+        >>> list(report.to_frame().columns)[:4]
+        ['features', 'width', 'learner', 'squared_error']
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("Report.to_frame needs pandas: pip install pandas.") from error
+        return pandas.DataFrame([self._line(i, trial) for i, trial in enumerate(self.trials)])
+
+    def _line(self, place: int, trial: Trial) -> dict[str, Any]:
+        """Return a row of `to_frame`."""
+        return {
+            "features": trial.features,
+            "width": trial.width,
+            "learner": trial.learner,
+            **dict(zip(self.criteria, trial.losses, strict=False)),
+            "seconds": trial.seconds,
+            "averaged": place in self.averaged,
+            **trial.penalties,
+            "note": trial.note,
+        }
+
+    def _repr_html_(self) -> str:
+        """Return the report for a notebook: averaged trials are bold."""
+        heads = ["features", "width", "learner", *(NAMES[name] for name in self.criteria[:2])]
+        rows = []
+        for place, t in enumerate(self.trials):
+            losses = [f"{loss:.4g}" if np.isfinite(loss) else "–" for loss in t.losses[:2]]
+            cells = [t.features, str(t.width), t.learner, *losses, f"{t.seconds:.2f}", t.note]
+            style = ' style="font-weight: bold"' if place in self.averaged else ""
+            rows.append(f"<tr{style}>{_cells('td', cells)}</tr>")
+        head = _cells("th", [*heads, "seconds", "note"])
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        return f"{table}<p>{escape(self.reason)}</p>"
+
+
+def _cells(tag: str, texts: list[str]) -> str:
+    return "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)

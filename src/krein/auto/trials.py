@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._hashing import as_key
+from .._threads import blas_threads_for
 from .._validation import as_generator
 from ..estimators._errors import NoFoldsError
 from ..estimators._representation import Recipe
 from ..estimators._targets import Targets
 from ..estimators._task import Task
 from ..kernels.errors import BadPairError
-from ..streaming import Data, Survey
+from ..streaming import Data, HeldRows, Survey
 from .maps import Candidate
 from .plan import Plan
 from .report import NAMES, Report, Trial
@@ -92,11 +93,12 @@ class Tasks:
 
 
 class Good(NamedTuple):
-    """A trial that may be kept: its losses, its index, its learner and its fitted models."""
+    """A trial that may be kept: its losses, index, learner, map and fitted models."""
 
     losses: tuple[float, ...]
     place: int
     kind: str
+    candidate: Candidate
     models: list[Any]
 
 
@@ -140,11 +142,16 @@ class Trials:
     def run(self, maps: list[Candidate]) -> None:
         """Try the first learner on all maps, and the other learners on the maps that suit it.
 
-        The two-sided learner is tried on all maps with two sides.
+        The two-sided learner is tried on all maps with two sides. A map that names its learners is
+        tried with these alone.
         """
         first, *others = (kind for kind in self.learners if kind != TWO_SIDED)
         scores: dict[Candidate, tuple[float, ...]] = {}
         for candidate in maps:
+            if candidate.kinds is not None:
+                for kind in candidate.kinds:
+                    self.attempt(kind, candidate)
+                continue
             kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
             scores[candidate] = min(self.attempt(kind, candidate) for kind in kinds)
             if self.plan.chooses:
@@ -181,7 +188,8 @@ class Trials:
     def _failure(self, kind: str, candidate: Candidate) -> str:
         """Fit a trial; return why it failed, or nothing."""
         try:
-            with self.stage(f"{kind}, {candidate.name}, width {candidate.width}"):
+            stage = self.stage(f"{kind}, {candidate.name}, width {candidate.width}")
+            with stage, blas_threads_for((), candidate.width):
                 models = self._models(kind, candidate)
         except BadPairError:
             raise
@@ -196,7 +204,7 @@ class Trials:
             self._first_error = self._first_error or error
             return str(error)
         losses = _mean(models, self.criteria)
-        self._good.append(Good(losses, len(self.report.trials), kind, models))
+        self._good.append(Good(losses, len(self.report.trials), kind, candidate, models))
         return ""
 
     def _models(self, kind: str, candidate: Candidate) -> list[Any]:
@@ -207,7 +215,8 @@ class Trials:
                 features=candidate.features,
                 alpha="cv",
                 cv=self.plan.cv,
-                nested=self.plan.repeats > 0,
+                nested=self.plan.repeats > 0 and candidate.is_nested,
+                calibrate=False,
                 random_state=seed,
                 **options,
             )
@@ -273,8 +282,21 @@ class Trials:
         name, kept = self._choices()[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
         self.report.reason = self._reason(name, len(kept))
-        models = [model for good in kept for model in good.models]
-        return models[:1] if self.plan.n_models == 1 else models
+        pairs = [
+            (model, task)
+            for good in kept
+            for model, task in zip(good.models, self.tasks.of(good.candidate), strict=True)
+        ]
+        self._kept = pairs[:1] if self.plan.n_models == 1 else pairs
+        return [model for model, _ in self._kept]
+
+    def held_out(self) -> HeldRows:
+        """Return the averaged outputs of the kept models for rows that they have not learned from.
+
+        The held-out rows of all models come in the same order, which depends on their content only.
+        """
+        found = [model._held_out(task) for model, task in self._kept]
+        return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
 
     def _close(self) -> tuple[str, list[Good]]:
         """The first criterion, and all trials that are not far behind, the best one first."""

@@ -7,18 +7,19 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._validation import check_nested, check_numeric_columns, outside_level
+from .._validation import check_kernel, check_nested, check_numeric_columns, outside_level
 from ..rows import Sides, as_objects, count
 from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
 from ..streaming.files import open_like
-from ..streaming.survey import check_labels
+from ..streaming.survey import check_labels, has_columns
 from . import _progress
 from ._representation import Recipe
 
@@ -72,6 +73,10 @@ class Estimator(_progress.CallbackSupportMixin):
         """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
         check_nested(self, params)
         return super().set_params(**params)
+
+    def _validate_params(self) -> None:
+        check_kernel(self, getattr(self, "kernel", None))
+        super()._validate_params()
 
     def show_progress(self, show: bool = True) -> Self:
         """Show a bar during `fit`; needs rich (``pip install "krein[cli]"``).
@@ -131,8 +136,12 @@ class Estimator(_progress.CallbackSupportMixin):
             return Sides(left, sides.right), y
         if self._recipe.takes_matrix(X):
             check_numeric_columns(self, X)
-            numeric = {} if self._classifies else {"multi_output": True, "y_numeric": True}
-            X, y = validate_data(self, X, y, reset=reset, **self._formats, **numeric)
+            if self._classifies:
+                options = {"multi_output": has_columns(y)}
+            else:
+                options = {"multi_output": True, "y_numeric": True}
+            X, y = validate_data(self, X, y, reset=reset, **self._formats, **options)
+            y = y.toarray() if sparse.issparse(y) else y
         else:
             # The kernel gives equal objects the same content; its errors name the index of one.
             X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)
@@ -269,6 +278,8 @@ class Estimator(_progress.CallbackSupportMixin):
         tags.input_tags.sparse = not self._recipe.pairwise
         tags.target_tags.required = True
         tags.target_tags.multi_output = not self._classifies
+        if self._classifies:
+            tags.classifier_tags.multi_label = True
         return tags
 
 

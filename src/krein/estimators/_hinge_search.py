@@ -13,7 +13,8 @@ from .._hashing import Hashes
 from ..learning import MarginLoss, Newton, Split
 from ..learning.newton import NewtonState, Piece, outputs
 from ..streaming import fold
-from ._task import FeatureBlock, FeatureBlocks, Fold, Scores, Task
+from ._passes import Scores
+from ._task import FeatureBlock, FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
 
@@ -157,6 +158,22 @@ class LeftOut:
                 found[i, :, k] = self.at(state)
         return found
 
+    def solutions(self, penalty: Split, start: Array | None) -> Array:
+        """The coefficients of all classes, shape (p + 1, q), the intercepts last.
+
+        Newton's method begins with `start`, of the same shape, or with zeros.
+        """
+        found = []
+        for k, y in enumerate(self.rows.targets):
+            rows = self.rows
+            state = NewtonState.zero(rows) if start is None else NewtonState.at(rows, start[:, k])
+            found.append(self.solve(y, penalty, state).coef)
+        return np.stack(found, axis=1)
+
+    def uncentered(self, coef: Array) -> tuple[Array, Array]:
+        """Coefficients (p, q) and intercepts (q,) of features that are not centred."""
+        return coef[:-1], coef[-1] - self.rows.mean @ coef[:-1]
+
 
 @dataclass(frozen=True)
 class SharedMap(LeftOut):
@@ -228,7 +245,7 @@ class Search:
 
     def scores(self, candidates: list[Split]) -> list[tuple[float, ...]]:
         """Error, loss, squared error and Brier score of each candidate, on the rows left out."""
-        scores = Scores(len(candidates))
+        scores = Scores(len(candidates), self.task.targets)
         for part in self.folds():
             found = part.outputs(candidates)
             scores.add(found, part.Y, part.judging, self.judge.value(part.Y * found).sum(axis=2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
@@ -15,18 +16,23 @@ from .._hashing import as_key
 from .._threads import blas_threads_for
 from .._validation import all_or_nothing, as_generator
 from ..kernels import Kernel
-from ..streaming import Container, Data, InMemory, Survey, checked, fold
+from ..streaming import Container, Data, HeldOut, HeldRows, InMemory, Survey, checked, fold
 from ..streaming.containers import Block
+from ._certainty import Certainty
+from ._errors import NoFoldsError
 from ._estimator import Estimator, is_stream
+from ._passes import OutsideFolds, Predictions
+from ._penalties import is_tuned
 from ._progress import reporting, stage, with_callbacks
 from ._representation import Recipe, Representation
-from ._targets import Classes, Numbers, Targets
-from ._task import Predictions, Task
+from ._targets import Numbers, Targets, labels_of
+from ._task import Task
+from ._units import warn_of_units
 
 Array = NDArray[np.floating]
 
 
-class Learner(Estimator):
+class Learner(Certainty, Estimator):
     """A learner never sees X.
 
     `fit` opens the data as a container, makes one pass for a survey, fits the map on the survey's
@@ -70,6 +76,8 @@ class Learner(Estimator):
                 data = self._open(X, y, sample_weight)
                 survey = self._survey(data, self._key(rng))
                 targets = self._targets_of(survey)
+            if self._recipe.depends_on_units(survey.sample.X):
+                warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
             with stage(self, "features"):
                 representation = self._recipe.fit(survey.sample, targets, rng)
             with stage(self, "learning"):
@@ -80,7 +88,36 @@ class Learner(Estimator):
         """Solve a task and keep what predictions need."""
         self._adopt(task)
         self._solve(task)
+        if self._is_calibrated:
+            self._calibration = task.targets.calibration(self._held_out(task))
         self._forget()
+
+    @property
+    def _is_calibrated(self) -> bool:
+        wanted = getattr(self, "calibrate", False)
+        return self._tunes if wanted == "auto" else bool(wanted)
+
+    @property
+    def _tunes(self) -> bool:
+        """True if `fit` chooses penalties by cross-validation."""
+        return is_tuned(self)
+
+    def _held_out(self, task: Task) -> HeldRows:
+        """Return the outputs of all rows, each by a model of the rows outside its fold."""
+        held, models = HeldOut(task.targets.n_outputs), dict(self._fold_models(task))
+        if not models:
+            raise NoFoldsError(self._name, task.survey.n_rows, getattr(self, "alpha", None))
+        if not self._nests(task):
+            return fold(task.blocks, OutsideFolds(task.survey.folds, models, held)).held.rows
+        for part, (coef, intercept) in zip(task.folds, models.values(), strict=True):
+            held.add(part.hashes, part.Z @ coef + intercept, part.Y, part.weight)
+        return held.rows
+
+    def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        """Yield the number of each fold with the coefficients (p, q) and intercepts (q,) that are
+        learned from the rows outside it, with the penalties of the fit.
+        """
+        raise TypeError(f"{self._name} must define _fold_models.")
 
     def _nests(self, task: Task | None) -> bool:
         """True if each fold has a map of its own: on request, or because the map has seen y."""
@@ -93,7 +130,8 @@ class Learner(Estimator):
         raise TypeError(f"{self._name} must define _solve.")
 
     def _adopt(self, task: Task) -> None:
-        self.__dict__.pop("cv_results_", None)  # of an earlier fit
+        for name in ("cv_results_", "_calibration"):
+            self.__dict__.pop(name, None)  # of an earlier fit
         representation = task.representation
         # An automatic learner warns once for all its trials.
         if task.recipe.owner == self._name and not task.recipe.both_sides:
@@ -104,7 +142,7 @@ class Learner(Estimator):
         self.__dict__.pop("kernel_", None)  # of an earlier fit
         if self.features is None:
             self.kernel_ = self.features_.kernel_
-        if isinstance(task.targets, Classes):
+        if not isinstance(task.targets, Numbers):
             self.classes_ = task.targets.labels
 
     @property
@@ -116,7 +154,7 @@ class Learner(Estimator):
 
     def _targets_of(self, survey: Survey) -> Targets:
         if self._classifies:
-            return Classes.of(survey, self._name, self.class_weight)
+            return labels_of(survey, self._name, self.class_weight)
         return Numbers.of(survey, self._name)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:

@@ -39,6 +39,7 @@ CONSTRAINTS: dict[str, Any] = {
     "criterion": [StrOptions({"squared_error", "error"}), None],
     "tol": [Interval(Real, 0, None, closed="left")],
     "max_iter": [COUNT],
+    "calibrate": ["boolean", StrOptions({"auto"})],
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "keep_statistics": ["boolean"],
     "random_state": ["random_state", np.random.Generator],
@@ -55,7 +56,8 @@ n_components : int, default=100
 features : transformer, default=None
     A feature map of this library, or a Pipeline that ends in one, in place of `kernel`. The learner
     fits a copy on the distinct rows of the data, of which it takes at most 100,000. A map that
-    needs y gets the labels or numbers of these rows; of equal rows it gets the smallest target.
+    needs y gets the labels or numbers of these rows; of equal rows it gets the target with the
+    largest total weight (from a stream, the smallest target).
     Such a map has a step with scikit-learn's tag ``target_tags.required``, or cannot be fitted
     without y. It is fitted anew for each fold, because it has seen the targets of its rows.
 alpha : float, "cv" or "gradient", default="cv"
@@ -92,6 +94,10 @@ nested : bool, default=False
 criterion : {"squared_error", "error"}, default=None
     What "cv" minimises. None is the squared error for numbers, and for classes the share of wrong
     rows, which takes one more pass.
+calibrate : bool or "auto", default="auto"
+    True if rows are held out to learn how sure the model is, for `predict_proba` of classes and
+    `predict_interval` of numbers. It takes one more pass, and one more solution per fold. "auto" is
+    True if penalties are tuned, because folds are dealt then.
 class_weight : dict, "balanced" or None, default=None
     Factors of the rows' weights by class. "balanced" gives all classes the same total weight.
 keep_statistics : bool, default=False
@@ -152,7 +158,7 @@ def shared(texts: str = "", **own: Any) -> Callable[[C], C]:
 def _by_name(texts: str) -> dict[str, str]:
     """The documentation of each name; an entry begins with a line that is not indented."""
     entries = re.split(r"\n(?=\S)", texts.strip())
-    return {entry.split(" ")[0]: entry for entry in entries}
+    return {entry.split(" ")[0]: entry.rstrip() for entry in entries}
 
 
 def _written(line: str, documents: dict[str, str]) -> str:

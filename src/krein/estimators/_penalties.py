@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..forms import Form
 from ..learning import L1, Constrained, Indefinite, LeastSquares, Split
-from ..learning.selection import along_gradient
+from ..learning.selection import Walk, along_gradient
 
 Array = NDArray[np.floating]
 
@@ -77,6 +77,10 @@ class Wanted:
         """Return the penalty that the parameters name, if nothing is tuned."""
         return self._made(float(self.alpha), self._second(float(self.alpha)), self.spread)
 
+    def of_fitted(self, learner: Any) -> Any:
+        """Return the penalty of a fitted learner."""
+        return self._made(learner.alpha_, learner.alpha_neg_, getattr(learner, "spread_", None))
+
     def _second(self, alpha: float) -> float:
         return alpha if isinstance(self.alpha_neg, str) else float(self.alpha_neg)
 
@@ -120,6 +124,24 @@ class Wanted:
         spreads = SPREADS if self.spread == "cv" else (self.spread,)
         return [self._made(a, b, spread) for a, b in pairs for spread in spreads]
 
+    @property
+    def is_default(self) -> bool:
+        """True if the default grids of the split penalty are searched."""
+        grids = self.alphas is None and self.alphas_neg is None
+        return self.kind is Split and self.alpha == "cv" and grids
+
+    def walk(self, walk: Walk, scale: float, form: Form) -> None:
+        """Try few penalties of the default grids: equal ones, then others of the negative part."""
+        alphas = self.first(scale).tolist()
+        free, tied = self.is_second_free(form), self.is_tied(form)
+        pairs = [(a, a if free or tied else self._second(a)) for a in alphas]
+        place = walk.along([Split(*map(float, pair)) for pair in pairs])
+        if free:
+            seconds = self._seconds(np.array(alphas), scale)
+            walk.attempt([Split(alphas[place], float(second)) for second in seconds])
+            second = walk.best().alpha_neg
+            walk.along([Split(alpha, second) for alpha in alphas], stride=1, start=place)
+
     def _seconds(self, alphas: Array, scale: float) -> Array:
         if self.alphas_neg is not None:
             return self.alphas_neg
@@ -148,6 +170,12 @@ class Wanted:
         reach = (REACH[0] * scale, REACH[1] * scale)
         bounds = {"alpha": reach, "alpha_neg": reach, "spread": SPREAD_REACH}
         return along_gradient(objective, start, free, bounds, tied=tied, **options)
+
+
+def is_tuned(learner: Any) -> bool:
+    """Return True if a learner's parameters ask for cross-validation."""
+    spread = getattr(learner, "spread", None)
+    return Wanted(learner.alpha, learner.alpha_neg, None, None, spread=spread).is_tuned
 
 
 def check_penalties(name: str, values: ArrayLike | None) -> Array | None:

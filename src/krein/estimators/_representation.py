@@ -96,6 +96,33 @@ class Representation:
         except BadPairError as bad:
             raise bad.after(start) from None
 
+    def outputs(self, X: Any, coef: Array, start: int = 0) -> Array:
+        """Return ``Z(X) coef`` for coefficients of shape (p, q).
+
+        A Nyström map multiplies the kernel values by one matrix of q columns, which is cheaper than
+        by the p columns of its features.
+
+        Parameters
+        ----------
+        X : rows, as the map takes them
+        coef : ndarray of shape (p, q)
+        start : int, default=0
+            The index of the first row in the data, for error messages.
+        """
+        last = last_step(self.features)
+        # The sum over landmarks cancels digits, of which single precision has too few.
+        single = getattr(X, "dtype", None) == np.float32
+        if single or self.is_doubled or not getattr(last, "is_linear", False):
+            Z = self.transform(X, start)
+            return Z @ coef.astype(Z.dtype)
+        try:
+            X = _seen(self.features, X)
+            if last is not self.features:
+                X = self.features[:-1].transform(X)
+            return last.outputs(X, coef)
+        except BadPairError as bad:
+            raise bad.after(start) from None
+
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
         X = right_of(X)
@@ -193,6 +220,12 @@ class Recipe:
         """Return True if X is a matrix of numbers for the map, False if it holds objects."""
         kernel = self.kernel_of_rows
         return not isinstance(kernel, Kernel) or kernel.takes_matrix(X)
+
+    def depends_on_units(self, X: Any) -> bool:
+        """Return True if a kernel compares the columns of X as they are, in their units."""
+        in_front = len(getattr(self.features, "steps", ())) > 1
+        has_kernel = self.features is None or hasattr(self.features, "kernel")
+        return has_kernel and not in_front and not self.pairwise and self.takes_matrix(X)
 
     def fit(self, sample: Rows, targets: Targets, rng: np.random.Generator) -> Representation:
         """Fit a copy of the map on rows, with their targets if the map needs targets.

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import unit_of
-from ..streaming import Survey
+from ..learning import Calibration, Residuals, Separate, calibrated
+from ..streaming import HeldRows, Survey
 
 Array = NDArray[np.floating]
 
@@ -69,6 +70,14 @@ class Numbers:
     def decode(self, outputs: Array) -> NDArray:
         """Return the predictions of outputs (n, q)."""
         return self.decision(outputs)
+
+    def mistakes(self, outputs: Array, Y: Array) -> Array:
+        """Return zeros of shape (c, n): a number is never just wrong."""
+        return np.zeros(outputs.shape[:2])
+
+    def calibration(self, held: HeldRows) -> Residuals:
+        """Return what rows that were held out tell about the errors of predictions."""
+        return Residuals.of((held.Y - held.outputs) / self.unit, held.weight)
 
 
 @dataclass(frozen=True)
@@ -151,21 +160,98 @@ class Classes:
         """Return the class that each row of outputs (n, q) names."""
         return decide(self.decision(outputs), self.labels)
 
+    def mistakes(self, outputs: Array, Y: Array) -> NDArray[np.bool_]:
+        """Return whether outputs (c, n, q) name another class than Y (n, q), shape (c, n)."""
+        if self.is_vector:
+            return (outputs[..., 0] > 0) != (Y[:, 0] > 0)
+        return outputs.argmax(axis=2) != Y.argmax(axis=1)
 
-Targets = Numbers | Classes
+    def calibration(self, held: HeldRows) -> Calibration:
+        """Return what rows that were held out tell about the probabilities of the classes."""
+        codes = (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
+        return calibrated(held.outputs, codes, held.weight)
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Targets that are several labels per row: ±1 for each label, each decided on its own.
+
+    Attributes
+    ----------
+    owner : str
+        The name of the learner, for error messages.
+    n_outputs : int
+        The number of labels.
+    weight_unit : float
+        A power of two by which weights are multiplied, so that their products do not overflow.
+    """
+
+    owner: str
+    n_outputs: int
+    weight_unit: float = 1.0
+    unit: float = 1.0
+    is_vector = False
+
+    @classmethod
+    def of(cls, survey: Survey, owner: str, class_weight: Any = None) -> Tags:
+        if class_weight is not None:
+            raise ValueError(
+                f"{owner}(class_weight={class_weight!r}) takes one label per row, but y has "
+                f"{survey.n_outputs} columns: use sample_weight."
+            )
+        return cls(owner, survey.n_outputs, unit_of(survey.largest_weight))
+
+    @property
+    def labels(self) -> NDArray:
+        """The indices of the columns of y."""
+        return np.arange(self.n_outputs)
+
+    def for_map(self, y: Any) -> NDArray:
+        """Return the targets as a map takes them: 0 and 1, shape (n, q)."""
+        return np.asarray(y)
+
+    def encode(self, y: Any) -> Array:
+        """Return 0 and 1 as −1 and +1, shape (n, q)."""
+        return np.where(np.asarray(y) > 0, 1.0, -1.0)
+
+    def weigh(self, y: Any, weight: Array | None) -> Array | None:
+        """Return the weights of rows; None if all are 1."""
+        return None if weight is None else weight * self.weight_unit
+
+    def decision(self, outputs: Array) -> Array:
+        """Return outputs (n, q) as they are."""
+        return outputs
+
+    def decode(self, outputs: Array) -> NDArray:
+        """Return 1 for each label that outputs (n, q) name, 0 for the others."""
+        return (outputs > 0).astype(int)
+
+    def mistakes(self, outputs: Array, Y: Array) -> Array:
+        """Return the share of wrong labels of each row, shape (c, n), of outputs (c, n, q)."""
+        return ((outputs > 0) != (Y > 0)).mean(axis=2)
+
+    def calibration(self, held: HeldRows) -> Calibration:
+        """Return what rows that were held out tell about the probability of each label."""
+        outputs, Y, weight = held
+        codes = (Y > 0).astype(np.intp)
+        return Separate(
+            tuple(calibrated(outputs[:, [i]], codes[:, i], weight) for i in range(self.n_outputs))
+        )
+
+
+Targets = Numbers | Classes | Tags
+
+
+def labels_of(survey: Survey, owner: str, class_weight: Any) -> Classes | Tags:
+    """Return the targets of a classifier: one label per row, or several."""
+    kind = Classes if survey.is_vector or survey.n_outputs == 1 else Tags
+    return kind.of(survey, owner, class_weight)
 
 
 def decide(outputs: Array, labels: NDArray) -> NDArray:
     """Return the labels that outputs (n,) or (n, k) name."""
     codes = (outputs > 0).astype(int) if outputs.ndim == 1 else outputs.argmax(axis=1)
     return labels[codes]
-
-
-def mistakes(outputs: Array, Y: Array) -> NDArray[np.bool_]:
-    """Return whether outputs (c, n, q) name another class than targets ±1 (n, q); shape (c, n)."""
-    if Y.shape[1] == 1:
-        return (outputs[..., 0] > 0) != (Y[:, 0] > 0)
-    return outputs.argmax(axis=2) != Y.argmax(axis=1)
 
 
 def _factors(wanted: Any, labels: NDArray, totals: Array) -> Array | None:

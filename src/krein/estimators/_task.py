@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,12 +31,14 @@ from ..streaming import (
 from ..streaming.moments import FoldMoments
 from ..streaming.survey import sample_of
 from ._representation import Recipe, Representation
-from ._targets import Targets, mistakes
+from ._targets import Targets
 
 Array = NDArray[np.floating]
 
 # Features of up to this size are kept between passes; larger ones are computed anew.
 CACHE_BYTES = 2**30
+# Features of up to this size are kept for a second pass of the same learner.
+LIGHT_BYTES = 2**27
 
 
 class FeatureBlock(NamedTuple):
@@ -90,7 +92,12 @@ class FeatureBlocks:
     @property
     def is_small(self) -> bool:
         """True if all features together fit into `CACHE_BYTES`."""
-        return 8 * self.n_rows * self.width <= CACHE_BYTES
+        return self.n_bytes <= CACHE_BYTES
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all features together."""
+        return 8 * self.n_rows * self.width
 
     def __iter__(self) -> Iterator[FeatureBlock]:
         if self._kept:
@@ -125,6 +132,8 @@ class Fold:
     ----------
     blocks : FeatureBlocks
         The features of the other rows.
+    hashes : ndarray of uint64 of shape (n,)
+        The hashes of the content of the rows of the fold.
     Z : ndarray of shape (n, p)
         The features of the rows of the fold.
     Y : ndarray of shape (n, q)
@@ -133,6 +142,7 @@ class Fold:
     """
 
     blocks: FeatureBlocks
+    hashes: Hashes
     Z: Array
     Y: Array
     weight: Array
@@ -193,16 +203,14 @@ class Task:
         """The moments of [Z Y] of each fold."""
         return self.blocks.moments(self.survey.folds)
 
-    @property
-    def folds(self) -> list[Fold]:
-        """The folds, each with a map of its own; kept only if the task is shared."""
-        if not self.is_shared:
-            return list(self._nested())
-        return self._kept_folds
-
     @cached_property
-    def _kept_folds(self) -> list[Fold]:
+    def folds(self) -> list[Fold]:
+        """The folds, each with a map of its own."""
         return list(self._nested())
+
+    def keep_features(self) -> None:
+        """Keep the features of all rows between passes if they are in memory and small."""
+        self.blocks.keeps |= self.data.in_memory and self.blocks.n_bytes <= LIGHT_BYTES
 
     def _blocks(self, data: Data, representation: Representation, n_rows: int) -> FeatureBlocks:
         return FeatureBlocks(data, representation, self.targets, n_rows, self.is_shared)
@@ -250,123 +258,8 @@ class Task:
         weight = self.targets.weigh(y, None if new.weight is None else new.weight[test])
         return Fold(
             self._blocks(part, representation, len(train)),
+            self.data.hashes[test],
             np.concatenate(parts),
             self.targets.encode(y),
             np.ones(len(test)) if weight is None else weight,
         )
-
-
-class Scores:
-    """Errors and losses of candidates, summed over folds.
-
-    Parameters
-    ----------
-    n_candidates : int
-    """
-
-    def __init__(self, n_candidates: int):
-        self.wrong, self.lost, self.squares, self.clipped = np.zeros((4, n_candidates))
-        self.total = 0.0
-
-    def add(self, outputs: Array, Y: Array, weight: Array, losses: Array) -> None:
-        """Add outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
-        self.total += float(weight.sum())
-        self.lost += losses @ weight
-        self.wrong += mistakes(outputs, Y) @ weight
-        self.squares += np.square(outputs - Y).sum(axis=2) @ weight
-        self.clipped += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
-
-    @property
-    def errors(self) -> Array:
-        """The share of rows with a wrong class."""
-        return self.wrong / (self.total or 1.0)
-
-    @property
-    def squared_errors(self) -> Array:
-        return self.squares / (self.total or 1.0)
-
-    @property
-    def brier(self) -> Array:
-        """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
-        return self.clipped / (4 * self.total or 1.0)
-
-    @property
-    def losses(self) -> Array:
-        return self.lost / (self.total or 1.0)
-
-
-class Mistakes:
-    """The statistic of wrong rows: each row is judged by the coefficients of its own fold.
-
-    Parameters
-    ----------
-    folds : Folds or GivenFolds
-    fitted : dict
-        For each fold that is judged, coefficients (c, p, q) and intercepts (c, q).
-    at_once : int, default=64
-        The number of candidates that are applied at a time.
-    """
-
-    def __init__(
-        self,
-        folds: Folds | GivenFolds,
-        fitted: dict[int, tuple[Array, Array]],
-        at_once: int = 64,
-    ):
-        self.folds, self.fitted, self.at_once = folds, fitted, at_once
-        n_candidates = len(next(iter(fitted.values()))[0])
-        self.wrong, self.total = np.zeros(n_candidates), 0.0
-
-    def update(self, block: FeatureBlock) -> Mistakes:
-        places = self.folds(block.hashes, block.rows)
-        s = np.ones(len(block.Z)) if block.weight is None else block.weight
-        for number, (coefs, intercepts) in self.fitted.items():
-            rows = np.flatnonzero(places == number)
-            self.total += float(s[rows].sum())
-            for first in range(0, len(coefs) if len(rows) else 0, self.at_once):
-                part = slice(first, first + self.at_once)
-                out = block.Z[rows] @ coefs[part].astype(block.Z.dtype)
-                wrong = mistakes(out + intercepts[part][:, None], block.Y[rows])
-                self.wrong[part] += wrong @ s[rows]
-        return self
-
-    def merge(self, other: Mistakes) -> Mistakes:
-        self.wrong += other.wrong
-        self.total += other.total
-        return self
-
-    @property
-    def errors(self) -> Array:
-        """The share of wrong rows of each candidate."""
-        return self.wrong / (self.total or 1.0)
-
-
-class Predictions:
-    """The statistic ``Z w + b`` of new rows, shape (n, q), in the order of the rows.
-
-    Parameters
-    ----------
-    representation : Representation
-    coef : ndarray of shape (q, p)
-    """
-
-    def __init__(self, representation: Representation, coef: Array):
-        self.representation, self.coef = representation, coef
-        self.parts: list[Array] = []
-        self.n_rows = 0
-
-    def update(self, block: Any) -> Predictions:
-        for part in split(Block(block.X), self.representation.block_rows):
-            Z = self.representation.transform(part.X, self.n_rows)
-            self.parts.append((Z @ self.coef.T.astype(Z.dtype)).astype(float))
-            self.n_rows += len(Z)
-        return self
-
-    def merge(self, other: Predictions) -> Predictions:
-        self.parts += other.parts
-        self.n_rows += other.n_rows
-        return self
-
-    @property
-    def outputs(self) -> Array:
-        return np.concatenate(self.parts)

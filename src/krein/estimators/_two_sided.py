@@ -27,6 +27,8 @@ Array = NDArray[np.floating]
 class TwoSidedLearner(LeastSquaresLearner):
     """Least squares on both sides of the map; `krein.learning.Coupled` says what is solved."""
 
+    # The weights (2q, q) and intercepts (q,) of both predictions, for combine="stack".
+    _stack: tuple[Array, Array]
     # Features that are centred apart would not be those of one matrix K = φ_s φ_tᵀ any more.
     _center_features = False
 
@@ -113,10 +115,16 @@ class TwoSidedLearner(LeastSquaresLearner):
             outside = self._outside_with_own_maps(task, penalty)
         else:
             outside = _outside(solver, problems, parts, penalty)
-        q, base = self._targets.n_outputs, problems.whole.y_mean
-        weights, intercept = _stacked(list(outside), q, self.fit_intercept)
-        coef = np.hstack(solver.sides(problems.whole, penalty)) @ weights
-        return coef, np.tile(base, 2) @ weights + intercept
+        q = self._targets.n_outputs
+        self._stack = _stacked(list(outside), q, self.fit_intercept)
+        return self._solution(solver, problems.whole, penalty)
+
+    def _solution(self, solver: Any, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:
+        if self.combine == "mean":
+            return super()._solution(solver, problem, penalty)
+        weights, intercept = self._stack
+        coef = np.hstack(solver.sides(problem, penalty)) @ weights
+        return coef, np.tile(problem.y_mean, 2) @ weights + intercept
 
     def _outside_with_own_maps(self, task: Task, penalty: Any) -> Iterator[Moments]:
         """The moments of [f_s, f_t, Y] of each fold, with a map of its own for each fold."""

@@ -13,14 +13,21 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._hashing import Hashes, hash_pairs, hash_rows
 from .._threads import blas_threads_for
 from .._validation import NestedParameters, all_or_nothing, check_numeric_columns, own
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.values import check_values, warn_uninformative
+from ..learning import Calibration, calibrated
 from ..proximity import SpectrumCorrector
+from ..streaming import Folds, HeldOut
+from ._certainty import Certainty
+
+# The number of folds of a calibration.
+N_FOLDS = 5
 
 
-class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
+class CorrectedSVC(Certainty, NestedParameters, ClassifierMixin, BaseEstimator):
     """A support vector machine on the corrected spectrum of the whole kernel matrix.
 
     This class is a baseline. It evaluates all n² kernel values, makes the matrix positive
@@ -44,6 +51,9 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
         frequencies.
     max_iter : int, default=-1
         The largest number of iterations of libsvm. −1 means no limit.
+    calibrate : bool, default=False
+        True if five more machines, each without a fifth of the rows, are fitted for
+        `predict_proba`. The spectrum is corrected once, for all rows.
 
     Attributes
     ----------
@@ -80,6 +90,7 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
         "C": [Interval(Real, 0, None, closed="neither")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "max_iter": [Interval(Integral, -1, None, closed="left")],
+        "calibrate": ["boolean"],
     }
 
     def __init__(
@@ -90,12 +101,14 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
         C: float = 1.0,
         class_weight: Any = None,
         max_iter: int = -1,
+        calibrate: bool = False,
     ):
         self.kernel = kernel
         self.correction = correction
         self.C = C
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.calibrate = calibrate
 
     @property
     def _precomputed(self) -> bool:
@@ -143,14 +156,43 @@ class CorrectedSVC(NestedParameters, ClassifierMixin, BaseEstimator):
             tol = 0.01 if self.correction == "shift" else 1e-10
             self.corrector_ = SpectrumCorrector(self.correction, tol=tol)
             K = self.corrector_.fit(K).transform(K)
-        self.svc_ = SVC(
+        self.svc_ = self._machine().fit(K, y)
+        self.n_iter_ = max(1, int(np.max(self.svc_.n_iter_)))
+        self.classes_ = self.svc_.classes_
+        self.__dict__.pop("_calibration", None)  # of an earlier fit
+        if self.calibrate:
+            hashes = hash_pairs(K) if self._precomputed else hash_rows(self.rows_)
+            self._calibration = self._calibrated(K, np.searchsorted(self.classes_, y), hashes)
+
+    def _machine(self) -> SVC:
+        return SVC(
             C=self.C,
             kernel="precomputed",
             class_weight=self.class_weight,
             max_iter=self.max_iter,
-        ).fit(K, y)
-        self.n_iter_ = max(1, int(np.max(self.svc_.n_iter_)))
-        self.classes_ = self.svc_.classes_
+        )
+
+    def _calibrated(self, K: NDArray, codes: NDArray[np.intp], hashes: Hashes) -> Calibration:
+        """Calibrate the decision values of held-out rows; classes are given by their indices."""
+        k = len(self.classes_)
+        held, places = HeldOut(1 if k == 2 else k), Folds.deal(hashes, codes, N_FOLDS, 0)(hashes)
+        for number in range(N_FOLDS):
+            train, test = np.flatnonzero(places != number), np.flatnonzero(places == number)
+            if len(test) and len(np.unique(codes[train])) == k:
+                machine = self._machine().fit(K[np.ix_(train, train)], codes[train])
+                found = machine.decision_function(K[np.ix_(test, train)]).reshape(len(test), -1)
+                held.add(hashes[test], found, np.tile(codes[test, None], found.shape[1]) + 0.0)
+        if not held.n_rows:
+            raise ValueError(
+                "CorrectedSVC(calibrate=True) needs at least two distinct rows of each class: use "
+                "calibrate=False."
+            )
+        outputs, Y, weight = held.rows
+        return calibrated(outputs, Y[:, 0].astype(np.intp), weight)
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return bool(self.calibrate)
 
     def _values(self, X: Any) -> NDArray:
         check_is_fitted(self)

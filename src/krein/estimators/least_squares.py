@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -10,17 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import LARGE
 from .._validation import as_generator, outside_level
 from ..forms import Form
 from ..learning import L1, LeastSquares, SquaredError, solver_for
-from ..learning.selection import FoldProblems, best
+from ..learning.selection import FoldProblems, Walk, best
 from ..streaming import Folds, Moments, Survey, fold
 from ._errors import NoFoldsError
 from ._learner import Learner
+from ._passes import Mistakes, Scores
 from ._penalties import Wanted, as_table
 from ._representation import Representation
-from ._targets import Classes
-from ._task import FeatureBlocks, Fold, Mistakes, Scores, Task
+from ._targets import Classes, Numbers, Tags
+from ._task import FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
 
@@ -39,8 +42,13 @@ class LeastSquaresLearner(Learner):
 
     def _solve(self, task: Task) -> None:
         # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
-        by_fold = self._needs_folds and not (task.is_shared and self._nests(task))
+        nests = self._nests(task)
+        by_fold = (self._needs_folds or self._is_calibrated) and not (task.is_shared and nests)
+        if by_fold and self._is_calibrated and not nests:
+            task.keep_features()
         self._parts = task.fold_moments if by_fold else task.moments
+        if by_fold and not self._needs_folds:
+            self._parts = [Moments.total(self._parts)]
         self._solve_moments(self._parts, task.survey, task)
 
     def _forget(self) -> None:
@@ -67,8 +75,7 @@ class LeastSquaresLearner(Learner):
         self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any
     ) -> tuple[Array, Array]:
         """The coefficients (p, q) and intercepts (q,) for a penalty."""
-        coef = solver.solve(problems.whole, penalty)
-        return coef, problems.whole.intercept(coef)
+        return self._solution(solver, problems.whole, penalty)
 
     def _solver(self, representation: Representation) -> Any:
         """The solver of the penalty, on the features of this representation."""
@@ -84,6 +91,25 @@ class LeastSquaresLearner(Learner):
         """The problem that the penalties belong to, and the variance of its features."""
         return problem, float(np.trace(problem.gram)) or 1.0
 
+    def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        penalty = Wanted.of(self).of_fitted(self)
+        if self._nests(task):
+            for number, part in enumerate(task.folds):
+                solver = self._solver(part.blocks.representation)
+                yield number, self._solution(solver, self._training(part), penalty)
+            return
+        parts, q = task.fold_moments, task.targets.n_outputs
+        solver = self._solver(task.representation)
+        for number, (test, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
+            if test.weight and rest.weight:
+                train = LeastSquares.of(rest, q, self.fit_intercept, self._center_features)
+                yield number, self._solution(solver, train, penalty)
+
+    def _solution(self, solver: Any, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:
+        """The coefficients (p, q) and intercepts (q,) of a problem."""
+        coef = solver.solve(problem, penalty)
+        return coef, problem.intercept(coef)
+
     # --- tuning ---------------------------------------------------------------------------------
 
     def _candidates(self, wanted: Wanted, solver: Any, problem: LeastSquares) -> list[Any]:
@@ -92,7 +118,10 @@ class LeastSquaresLearner(Learner):
 
     def _tune(self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None) -> Any:
         """Choose a penalty by cross-validation."""
-        candidates = self._candidates(wanted, solver, problems.whole)
+        walk = self._walk(wanted, solver, problems, task)
+        candidates = (
+            self._candidates(wanted, solver, problems.whole) if walk is None else walk.tried
+        )
         by_error = self._criterion == "error" and task is not None
         square = float(problems.whole.square.sum()) or 1.0
         parts = task.folds if task is not None and self._nests(task) else None
@@ -104,17 +133,20 @@ class LeastSquaresLearner(Learner):
             # Few rows do not tell losses apart that differ by a thousandth.
             alike = np.round(scores.losses / (scores.losses.min() or 1.0), 3)
         else:
-            found = problems.coefficients(solver, candidates)
-            fitted = list(found) if by_error else []
+            found = problems.coefficients(solver, candidates) if walk is None else walk.fitted()
+            # An automatic learner compares classifiers by their errors, whatever tunes them.
+            counts = by_error or (self._classifies and task is not None and task.is_shared)
+            fitted = list(found) if counts else []
             losses = problems.losses(fitted or found)
             results = as_table(candidates, squared_error=losses)
             # In units of the targets' own square rounding errors are always the same.
             alike = losses / square
-            if by_error and self.alpha != "gradient":
+            if fitted and self.alpha != "gradient":
                 assert task is not None
                 by_fold = dict(zip(problems.folds, fitted, strict=True))
-                mistakes = Mistakes(task.survey.folds, by_fold)
-                results["error"] = fold(task.blocks, mistakes).errors
+                judging = Mistakes(task.survey.folds, by_fold, task.targets)
+                mistakes = fold(task.blocks, judging)
+                results |= {"error": mistakes.errors, "brier": mistakes.brier}
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
         keys = [alike, -results["alpha_neg"], -results["alpha"]]
@@ -125,6 +157,17 @@ class LeastSquaresLearner(Learner):
         chosen = best(results["error"], *keys) if by_error else best(*keys)
         self.cv_results_ = {**results, "chosen": chosen}
         return candidates[chosen]
+
+    def _walk(
+        self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None
+    ) -> Walk | None:
+        """Search the penalties of a wide problem; None if all of them are tried."""
+        nested = task is not None and self._nests(task)
+        if nested or problems.whole.width <= LARGE or not wanted.is_default:
+            return None
+        walk = Walk(problems, solver)
+        wanted.walk(walk, self._posed(solver, problems.whole)[1], solver.form)
+        return walk
 
     def _descend(
         self,
@@ -158,7 +201,7 @@ class LeastSquaresLearner(Learner):
 
     def _nested_scores(self, candidates: list[Any], parts: list[Fold]) -> Scores:
         """Losses and errors of all candidates, with a map of its own for each fold."""
-        scores = Scores(len(candidates))
+        scores = Scores(len(candidates), self._targets)
         for part in parts:
             problem = self._training(part)
             coefs = list(self._solver(part.blocks.representation).path(problem, candidates))
@@ -209,6 +252,7 @@ class LeastSquaresLearner(Learner):
                 )
             return self._first_rows(X, y, sample_weight, announced)
         self._check_unsupervised(self._representation)
+        self.__dict__.pop("_calibration", None)  # it tells nothing about the rows to come
         before = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=False)
         rng = as_generator(self.random_state)
@@ -253,9 +297,10 @@ class LeastSquaresLearner(Learner):
         check_is_fitted(self)
         targets = self._targets
         columns = before.get("n_features_in_"), vars(self).get("n_features_in_")
-        if isinstance(targets, Classes):
+        if not isinstance(targets, Numbers):
             self._check_labels(targets, survey, announced)
-            outputs: tuple[Any, Any] = (None, None)
+            columns_of_y = targets.n_outputs if isinstance(targets, Tags) else 1
+            outputs: tuple[Any, Any] = columns_of_y, survey.n_outputs
         else:
             outputs = targets.is_vector, survey.is_vector
         for what, (had, has) in {"columns": columns, "outputs": outputs}.items():
@@ -265,7 +310,9 @@ class LeastSquaresLearner(Learner):
                     f"after {had}."
                 )
 
-    def _check_labels(self, targets: Classes, survey: Survey, announced: NDArray | None) -> None:
+    def _check_labels(
+        self, targets: Classes | Tags, survey: Survey, announced: NDArray | None
+    ) -> None:
         if announced is not None and not np.array_equal(announced, targets.labels):
             raise ValueError(
                 f"classes {announced.tolist()} differ from those of the first call to partial_fit, "

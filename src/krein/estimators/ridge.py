@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from .._threads import blas_threads_for
 from ..kernels import Kernel
+from ..learning import LeastSquares, Posterior, Split
+from ..streaming import Moments, fold
 from ._parameters import shared, store
 from ._partial import PartialLabels, PartialNumbers
+from ._passes import Doubts
 
 
 @shared()
@@ -35,6 +40,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {keep_statistics}
     {random_state}
 
@@ -80,10 +86,67 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         keep_statistics: bool = False,
         random_state: Any = None,
     ):
         store(self, locals())
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the predictions for the rows of X, and how far targets may be from them.
+
+        Ridge is the posterior mean of a Gaussian model with noise of variance σ²:
+        `krein.learning.Posterior` has the equation. The standard deviation is that of a new target,
+        ``√(σ² + variance of f(x))``. σ² is the mean squared error of rows that were held out.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            The columns of a file are matched with those of the fit by name, in any order, and other
+            columns are ignored; columns without names are matched by place.
+        return_std : bool, default=False
+            True returns the standard deviations too. They need the moments of the data: fit with
+            ``keep_statistics=True``.
+
+        Returns
+        -------
+        predictions : ndarray of shape (n,) or (n, k)
+        std : ndarray of shape (n,) or (n, k), only if `return_std` is True
+        """
+        if not return_std:
+            return super().predict(X)
+        targets, posterior = self._targets_fitted, self._posterior
+        with blas_threads_for((), self._representation.width):
+            statistic = Doubts(self._representation, np.atleast_2d(self.coef_), posterior)
+            found = fold(self._checked(X), statistic).outputs
+        outputs = found[:, :-1] + np.atleast_1d(self.intercept_)
+        std = np.outer(np.sqrt(1 + found[:, -1]), self._calibration.deviation)
+        return targets.decode(outputs), targets.decision(std)
+
+    @property
+    def _posterior(self) -> Posterior:
+        """The posterior of the Gaussian model."""
+        if self.penalty != "split":
+            raise ValueError(
+                f"KreinRidge(penalty={self.penalty!r}) is no Gaussian model, so predictions have "
+                "no standard deviation: use penalty='split'."
+            )
+        if doubt := self._doubt("return_std=True"):
+            raise ValueError(doubt)
+        if not hasattr(self, "_parts"):
+            raise ValueError(
+                "predict(return_std=True) needs the moments of the data, which KreinRidge does not "
+                "keep: fit with keep_statistics=True."
+            )
+        moments, unit = Moments.total(self._parts), self._targets.weight_unit
+        problem = LeastSquares.of(moments, self._targets.n_outputs, self.fit_intercept)
+        return Posterior.of(
+            problem,
+            Split(self.alpha_, self.alpha_neg_),
+            self._representation.form,
+            self.fit_intercept,
+            max(moments.weight / unit, self._calibration.n_rows),
+        )
 
 
 @shared()
@@ -107,6 +170,7 @@ class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {class_weight}
     {keep_statistics}
     {random_state}
@@ -154,6 +218,7 @@ class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         class_weight: Any = None,
         keep_statistics: bool = False,
         random_state: Any = None,

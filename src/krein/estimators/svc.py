@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         What "cv" minimises on the rows left out: the share of wrong rows, which is coarse on few
         rows, or a loss of the margin, which may differ from `loss`. Among equal errors the smallest
         `loss` wins. "gradient" minimises the criterion, or `loss` if the criterion is "error".
+    {calibrate}
     tol : float, default=1e-6
         The solver stops when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
@@ -114,6 +116,9 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     True
     """
 
+    # The parameter of the penalty, and what helps if the solver does not converge.
+    _tuned, _cure = "alpha", "increase max_iter, tol or alpha"
+
     def __init__(
         self,
         kernel: Kernel | str | None = None,
@@ -129,6 +134,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         nested: bool = False,
         criterion: str = "error",
+        calibrate: bool | str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
         class_weight: Any = None,
@@ -137,21 +143,28 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         store(self, locals())
 
     def _solve(self, task: Task) -> None:
-        wanted, form = Wanted.of(self), task.representation.form
-        loss = LOSSES[self.loss]
-        made = solver_for(type(loss), Split, derivatives=self.alpha == "gradient")
-        solver = made(form, loss, self.fit_intercept, self.tol, self.max_iter)
-        rows = CenteredRows(task.blocks, self.fit_intercept)
-        search = Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
+        search = self._kept_search = self._search_on(task)
+        wanted = self._wanted(task, search.rows)
         if not wanted.is_tuned:
             penalty = wanted.given()
         elif not any(True for _ in search.folds()):
-            raise NoFoldsError(self._name, task.survey.n_rows, self.alpha)
-        elif self.alpha == "gradient":
+            raise NoFoldsError(self._name, task.survey.n_rows, wanted.alpha, self._tuned)
+        elif wanted.alpha == "gradient":
             penalty = self._descend(wanted, search)
         else:
             penalty = self._search(wanted, search)
         self._finish(search, penalty)
+
+    def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
+        """Return the penalties that the parameters ask for."""
+        return Wanted.of(self)
+
+    def _search_on(self, task: Task) -> Search:
+        loss = LOSSES[self.loss]
+        made = solver_for(type(loss), Split, derivatives=getattr(self, self._tuned) == "gradient")
+        solver = made(task.representation.form, loss, self.fit_intercept, self.tol, self.max_iter)
+        rows = CenteredRows(task.blocks, self.fit_intercept)
+        return Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
 
     def _finish(self, search: Search, penalty: Split) -> None:
         clocks = Draws(search.rows.hashes, 0).clocks(Salt.WARM_START)
@@ -173,13 +186,29 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         self.objective_ = np.array([state.objective for state in states])
         self._warn(states)
 
+    def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        penalty = Split(self.alpha_, self.alpha_neg_)
+        search = vars(self).get("_kept_search") or self._search_on(task)
+        for part in search.folds():
+            # With the same map, the solution of all rows is near.
+            start = None if search.nested else self._centered(part.rows)
+            yield part.number, part.uncentered(part.solutions(penalty, start))
+
+    def _centered(self, rows: CenteredRows) -> Array:
+        """The coefficients of the fit, with the intercept of centred features last, (p + 1, q)."""
+        coef = np.atleast_2d(self.coef_).T
+        return np.vstack([coef, np.atleast_1d(self.intercept_) + rows.mean @ coef])
+
+    def _forget(self) -> None:
+        del self._kept_search
+
     def _warn(self, states: list[NewtonState]) -> None:
         if any(state.interrupted for state in states):
-            said = "KreinSVC was interrupted: the best iterate so far is kept."
+            said = f"{self._name} was interrupted: the best iterate so far is kept."
         elif not all(state.converged for state in states):
             said = (
-                f"KreinSVC did not converge in max_iter={self.max_iter} Newton steps: increase "
-                "max_iter, tol or alpha."
+                f"{self._name} did not converge in max_iter={self.max_iter} Newton steps: "
+                f"{self._cure}."
             )
         else:
             return

@@ -89,6 +89,7 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {keep_statistics}
     {random_state}
 
@@ -158,6 +159,7 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         keep_statistics: bool = False,
         random_state: Any = None,
     ):
@@ -189,6 +191,7 @@ class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, B
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {class_weight}
     {keep_statistics}
     {random_state}
@@ -254,6 +257,7 @@ class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, B
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         class_weight: Any = None,
         keep_statistics: bool = False,
         random_state: Any = None,

@@ -35,6 +35,7 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {random_state}
 
     Attributes
@@ -82,6 +83,7 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         random_state: Any = None,
     ):
         store(self, locals())
@@ -108,6 +110,7 @@ class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEs
     {cv}
     {nested}
     {criterion}
+    {calibrate}
     {class_weight}
     {random_state}
 
@@ -156,6 +159,7 @@ class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEs
         cv: Any = 5,
         nested: bool = False,
         criterion: str | None = None,
+        calibrate: bool | str = "auto",
         class_weight: Any = None,
         random_state: Any = None,
     ):

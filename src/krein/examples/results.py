@@ -7,6 +7,49 @@ from typing import NamedTuple
 from ..diagnostics import Diagnosis
 
 
+class Outcome(NamedTuple):
+    """What one method reaches on one task.
+
+    Attributes
+    ----------
+    method : str
+        The name of the method.
+    accuracy : float
+        Share of the test objects whose class is right.
+    changed : float
+        Share of the predictions that change if the training objects are permuted.
+    seconds : float
+        Time to learn and to predict.
+    """
+
+    method: str
+    accuracy: float
+    changed: float
+    seconds: float
+
+
+class Contest(NamedTuple):
+    """The outcomes of all methods on one task; the first one is that of krein.
+
+    Attributes
+    ----------
+    name : str
+        What the objects are.
+    line : str
+        The line of krein that solves the task.
+    n_train, n_test : int
+        Numbers of training and test objects.
+    outcomes : tuple of Outcome
+        One outcome per method.
+    """
+
+    name: str
+    line: str
+    n_train: int
+    n_test: int
+    outcomes: tuple[Outcome, ...]
+
+
 class Score(NamedTuple):
     """The quality of one set of features.
 
@@ -30,7 +73,9 @@ class Comparison(NamedTuple):
     width : int
         Number of features.
     krein : Score
-        Score of the features of krein.
+        Score of the random features of krein.
+    nystrom : Score
+        Score of the Nyström features of krein.
     rbf_sampler : Score or None
         Score of RBFSampler; None if the kernel is not a Gaussian.
     nystroem : Score
@@ -42,6 +87,7 @@ class Comparison(NamedTuple):
 
     width: int
     krein: Score
+    nystrom: Score
     rbf_sampler: Score | None
     nystroem: Score
     nystroem_flip_error: float
@@ -81,14 +127,17 @@ class Quickstart(NamedTuple):
 
     Attributes
     ----------
+    contests : tuple of Contest
+        One contest per task.
     studies : tuple of Study
         One study per kernel.
     n_train : int
-        Number of training rows.
+        Number of training rows of the studies.
     n_test : int
-        Number of test rows.
+        Number of test rows of the studies.
     """
 
+    contests: tuple[Contest, ...]
     studies: tuple[Study, ...]
     n_train: int
     n_test: int

@@ -3,6 +3,7 @@
 `solver_for` is the one place that says which combinations exist.
 """
 
+from .calibration import Calibration, Isotonic, Separate, Sigmoid, Softmax, calibrated
 from .cholesky import Cholesky
 from .combinations import SOLVERS, solver_for
 from .coordinates import CoordinateDescent
@@ -10,28 +11,38 @@ from .indefinite import SymmetricIndefinite
 from .losses import Hinge, MarginLoss, SquaredError, SquaredHinge
 from .newton import Newton
 from .penalties import L1, Constrained, Indefinite, Split
+from .posterior import Posterior
 from .problems import LeastSquares
+from .residuals import Residuals
 from .secular import Secular
 from .two_sided import Coupled, Joint, Views
 
 __all__ = [
     "L1",
     "SOLVERS",
+    "Calibration",
     "Cholesky",
     "Constrained",
     "CoordinateDescent",
     "Coupled",
     "Hinge",
     "Indefinite",
+    "Isotonic",
     "Joint",
     "LeastSquares",
     "MarginLoss",
     "Newton",
+    "Posterior",
+    "Residuals",
     "Secular",
+    "Separate",
+    "Sigmoid",
+    "Softmax",
     "Split",
     "SquaredError",
     "SquaredHinge",
     "SymmetricIndefinite",
     "Views",
+    "calibrated",
     "solver_for",
 ]

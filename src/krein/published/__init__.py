@@ -16,7 +16,7 @@ module             argument that reaches it              called by
 `cores`            ``core="squared"``, ``"inverse"``     `krein.features`
 `taylor`           ``inference="taylor"``                `krein.spectral`
 `concatenated`     `ConcatenatedFourier`                 nothing
-`projection`       `alternating_projection`              nothing
+`projection`       ``projection="alternating"``          `krein.spectral`
 =================  ====================================  ============================
 
 Each module stands directly below the room that calls it, so imports still go one way. A module may

@@ -2,9 +2,11 @@
 
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
 from .dirichlet import SpectralMixture
+from .importance import LearnedKernelFeatures
 from .mixture_fourier import MixtureFourier
-from .not_so_random import FewPeaksWarning, NotSoRandomFeatures
+from .not_so_random import NotSoRandomFeatures
 from .peaks import Grid, Langevin, Momentum, Search
+from .training import FewPeaksWarning
 
 __all__ = [
     "FewPeaksWarning",
@@ -12,6 +14,7 @@ __all__ = [
     "Grid",
     "HarmonicAtoms",
     "Langevin",
+    "LearnedKernelFeatures",
     "MixtureFourier",
     "Momentum",
     "NotSoRandomFeatures",

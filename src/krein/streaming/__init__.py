@@ -12,6 +12,7 @@ from .data import Data, Piece
 from .files import as_container, open_stream
 from .fold import Collected, Statistic, Together, fold
 from .folds import Folds, GivenFolds
+from .held_out import HeldOut, HeldRows
 from .moments import Moments, MomentsSum
 from .reservoir import Reservoir, sample
 from .survey import Survey
@@ -24,6 +25,8 @@ __all__ = [
     "Data",
     "Folds",
     "GivenFolds",
+    "HeldOut",
+    "HeldRows",
     "InMemory",
     "Moments",
     "MomentsSum",

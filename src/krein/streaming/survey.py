@@ -62,7 +62,8 @@ class Survey:
     is_vector : bool
         True if the targets are a vector, False if they are a matrix.
     labels : ndarray or None
-        The distinct labels of rows of positive weight, in order; None for numeric targets.
+        The distinct labels of rows of positive weight, in order; None for numeric targets. For an
+        indicator matrix, the indices of its columns.
     label_weights : ndarray or None
         The total weight of each label; None for numeric targets.
     folds : Folds or GivenFolds
@@ -216,19 +217,33 @@ class Labels:
     def __init__(self, owner: str, classify: bool):
         self.owner, self.classify = owner, classify
         self.totals: dict[Any, float] = {}
+        # The number of columns of an indicator matrix; 0 for one label per row.
+        self.n_columns = 0
 
     def update(self, piece: Piece) -> Labels:
         if not self.classify:
             return self
         # A stream has no array of all labels, so every block is checked.
         check_labels(piece.y)
-        if np.ndim(piece.y) > 1 and np.shape(piece.y)[1] > 1:
-            raise ValueError(f"{self.owner} takes one label per row, but y has several columns.")
+        if has_columns(piece.y):
+            return self._add_columns(np.asarray(piece.y), piece.weight)
         found, codes = np.unique(np.ravel(piece.y), return_inverse=True)
         weights = np.bincount(codes, weights=piece.weight, minlength=len(found))
         return self._add(zip(found, weights, strict=True))
 
+    def _add_columns(self, y: NDArray, weight: Array | None) -> Labels:
+        """Add the weight of each label of an indicator matrix; the labels are the columns."""
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError(
+                f"{self.owner} takes one label per row, or a matrix of 0 and 1 with one column per "
+                f"label, but y has {y.shape[1]} columns with other values."
+            )
+        self.n_columns = y.shape[1]
+        totals = (np.ones(len(y)) if weight is None else weight) @ y.astype(float)
+        return self._add(enumerate(totals))
+
     def merge(self, other: Labels) -> Labels:
+        self.n_columns = max(self.n_columns, other.n_columns)
         return self._add(other.totals.items())
 
     def _add(self, pairs: Iterable[tuple[Any, float]]) -> Labels:
@@ -240,6 +255,8 @@ class Labels:
         """Return the labels of positive weight in order, and their weights."""
         if not self.classify:
             return None, None
+        if self.n_columns:
+            return np.arange(self.n_columns), np.array([*self.totals.values()])
         try:
             labels = np.array(sorted(label for label, total in self.totals.items() if total > 0))
         except TypeError as error:  # the labels of different blocks have different types
@@ -259,7 +276,8 @@ class FoldKeys:
         self.n_rows += len(piece)
         if self.n_rows <= MAP_ROWS:
             n = len(piece)
-            strata = np.ravel(piece.y) if self.classify else np.zeros(n)
+            one_label = self.classify and not has_columns(piece.y)
+            strata = np.ravel(piece.y) if one_label else np.zeros(n)
             counted = np.ones(n, bool) if piece.weight is None else piece.weight > 0
             self.keys.append((piece.hashes, strata, counted))
         return self
@@ -307,6 +325,11 @@ def _largest(y: Any) -> float:
     """Return the largest magnitude of numeric targets; other targets give 0 and fail later."""
     y = np.asarray(y)
     return float(np.abs(y.astype(float)).max(initial=0)) if y.dtype.kind in "iuf" else 0.0
+
+
+def has_columns(y: Any) -> bool:
+    """Return True if targets are a matrix of several columns."""
+    return np.ndim(y) > 1 and np.shape(y)[1] > 1
 
 
 def check_labels(y: Any) -> None:

@@ -1,0 +1,545 @@
+"""Probabilities and intervals: outputs of held-out rows, and what is learned from them."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from learner_cases import make
+from numpy.testing import assert_allclose, assert_array_equal
+from rounding import assert_rounded
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.calibration import _SigmoidCalibration
+from sklearn.ensemble import VotingClassifier
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import BayesianRidge
+from sklearn.metrics import log_loss
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+
+import krein
+from krein.kernels import DeltaGaussian, Gaussian
+from krein.learning import Isotonic, Residuals, Sigmoid, Softmax, calibrated
+from krein.streaming import HeldOut
+
+RNG = np.random.default_rng(0)
+X = np.round(64 * RNG.standard_normal((200, 3))) / 64
+VALUES = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * RNG.standard_normal(200)
+THREE = np.array(["a", "b", "c"])[np.digitize(VALUES, [-0.6, 0.9])]
+TWO = VALUES > 0.3
+WEIGHT = RNG.integers(0, 4, 200) / 2.0
+KERNEL = DeltaGaussian(1.0, 4.0)
+SMALL = {"features": krein.Nystrom(KERNEL, 12, random_state=0), "random_state": 0}
+FIXED = {"alpha": 1e-3, "alpha_neg": 1e-2, "calibrate": True}
+CLASSIFIERS = {
+    "ridge": krein.KreinRidgeClassifier(**SMALL, **FIXED),
+    "ridge, tuned": krein.KreinRidgeClassifier(**SMALL, alphas=[1e-4, 1e-2]),
+    "variance": krein.VarianceConstrainedClassifier(**SMALL, **FIXED, spread=0.9),
+    "two-sided": krein.TwoSidedRidgeClassifier(**SMALL, **FIXED),
+    "svc": krein.KreinSVC(**SMALL, **FIXED, tol=1e-14),
+    "svc, tuned": krein.KreinSVC(**SMALL, alphas=[1e-3, 1e-2], tol=1e-14),
+    "svc, hinge": krein.KreinSVC(**SMALL, **FIXED, tol=1e-14, loss="hinge"),
+}
+REGRESSORS = {
+    "ridge": krein.KreinRidge(**SMALL, **FIXED),
+    "ridge, tuned": krein.KreinRidge(**SMALL),
+    "lasso": krein.KreinRidge(**SMALL, **FIXED, penalty="l1"),
+    "variance": krein.VarianceConstrainedRegressor(**SMALL, **FIXED, spread=0.9),
+    "two-sided": krein.TwoSidedRidge(**SMALL, **FIXED),
+    "two-sided, stacked": krein.TwoSidedRidge(**SMALL, combine="stack", alpha=1e-2, calibrate=True),
+}
+
+
+def held_rows(monkeypatch, model, X, y, weight=None):
+    """The held-out rows that a fit calibrates with."""
+    found = []
+    original = type(model)._held_out
+
+    def noted(self, task):
+        found.append((original(self, task), task))
+        return found[-1][0]
+
+    monkeypatch.setattr(type(model), "_held_out", noted)
+    model.fit(X, y, weight)
+    return found[0]
+
+
+# --- outputs of held-out rows -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *(("classes", name) for name in CLASSIFIERS),
+        # A stacked learner has weights of both sides that are learned from all folds.
+        *(("numbers", name) for name in REGRESSORS if "stacked" not in name),
+    ],
+)
+def test_held_out_outputs_are_those_of_explicit_refits(kind, name, nested, monkeypatch):
+    numbers = kind == "numbers"
+    model = clone(REGRESSORS[name] if numbers else CLASSIFIERS[name])
+    y = VALUES if numbers else THREE
+    splits = list(KFold(4, shuffle=True, random_state=0).split(X))
+    model.set_params(cv=splits, nested=nested)
+    (outputs, Y, weight), task = held_rows(monkeypatch, model, X, y, WEIGHT)
+    penalties = {"alpha": model.alpha_, "alpha_neg": model.alpha_neg_, "calibrate": False}
+    expected = np.empty((len(X), Y.shape[1]))
+    for train, test in splits:
+        features = None if nested else Frozen(model.features_)
+        again = clone(model).set_params(**penalties, nested=False, cv=2)
+        if features is not None:
+            again.set_params(features=features)
+        again.fit(X[train], y[train], WEIGHT[train])
+        found = again.predict(X[test]) if numbers else again.decision_function(X[test])
+        expected[test] = found.reshape(len(test), -1)
+    used = WEIGHT > 0
+    held = HeldOut(Y.shape[1]).add(task.data.hashes, expected, task.targets.encode(y), WEIGHT)
+    assert weight.sum() == WEIGHT[used].sum()
+    assert_rounded(outputs, held.rows.outputs, 1e-8)
+    assert_array_equal(Y, held.rows.Y)
+
+
+class Frozen(krein.features.FeatureMap):
+    """A fitted map that stays as it is."""
+
+    random_state = None
+
+    def __init__(self, fitted):
+        self.fitted = fitted
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit(self, X, y=None):
+        self.form_ = self.fitted.form_
+        self.n_features_in_ = self.fitted.n_features_in_
+        return self
+
+    def transform(self, X):
+        return self.fitted.transform(X)
+
+    def transform_dual(self, X):
+        return self.fitted.transform_dual(X)
+
+
+@pytest.mark.parametrize("name", ["ridge, tuned", "svc, tuned"])
+def test_the_order_of_rows_and_blocks_change_nothing(name):
+    model = clone(CLASSIFIERS[name]).fit(X, THREE, WEIGHT)
+    order = np.random.default_rng(1).permutation(len(X))
+    shuffled = clone(model).fit(X[order], THREE[order], WEIGHT[order])
+    blocks = [(X[i : i + 37], THREE[i : i + 37], WEIGHT[i : i + 37]) for i in range(0, 200, 37)]
+    streamed = clone(model).fit(blocks)
+    assert_rounded(shuffled.predict_proba(X), model.predict_proba(X), 1e-7)
+    assert_rounded(streamed.predict_proba(X), model.predict_proba(X), 1e-7)
+
+
+def test_intervals_of_a_stream_are_those_of_the_array():
+    model = krein.KreinRidge(**SMALL).fit(X, VALUES)
+    blocks = [(X[i : i + 37], VALUES[i : i + 37]) for i in range(0, 200, 37)]
+    streamed = clone(model).fit(blocks)
+    assert_rounded(streamed.predict_interval(X), model.predict_interval(X), 1e-9)
+
+
+def test_a_sample_of_held_out_rows_does_not_depend_on_blocks_or_order():
+    hashes = RNG.integers(0, 40, 500).astype(np.uint64)  # equal rows
+    Y = (hashes % 3)[:, None].astype(float)
+    outputs, weight = (
+        np.sin(hashes.astype(float))[:, None],
+        RNG.random(500) * (RNG.random(500) > 0.1),
+    )
+    whole = HeldOut(1, size=25).add(hashes, outputs, Y, weight)
+    order = RNG.permutation(500)
+    parts = HeldOut(1, size=25)
+    for part in np.array_split(order, 30):
+        parts = parts.merge(
+            HeldOut(1, size=25).add(hashes[part], outputs[part], Y[part], weight[part])
+        )
+    assert len(whole.rows.weight) == 25
+    for mine, other in zip(parts.rows, whole.rows, strict=True):
+        assert_rounded(mine, other)
+
+
+def test_repeated_rows_of_a_large_sample_keep_their_weight():
+    hashes = np.repeat(np.arange(10, dtype=np.uint64), 20)
+    held = HeldOut(1, size=30).add(hashes, hashes[:, None] / 10, np.ones((200, 1)))
+    assert_array_equal(held.rows.weight, np.full(10, 20.0))
+    assert_allclose(np.sort(held.rows.outputs[:, 0]), np.arange(10) / 10)
+
+
+# --- calibrations -------------------------------------------------------------------------------
+
+
+def scores(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, n)
+    return (
+        (codes - 0.4 + rng.standard_normal(n))[:, None],
+        codes,
+        rng.integers(1, 4, n).astype(float),
+    )
+
+
+def test_the_sigmoid_is_that_of_scikit_learn():
+    f, codes, weight = scores()
+    peer = _SigmoidCalibration().fit(f[:, 0], codes, weight)
+    found = Sigmoid.of(f, codes, weight)
+    assert_allclose([found.slope, found.offset], [-peer.a_, -peer.b_], rtol=1e-4)
+    theirs = peer.predict(f[:, 0])
+    agree = (theirs > 0.5) == (f[:, 0] > 0)
+    assert 0.9 < agree.mean() < 1
+    assert_allclose(found.probabilities(f)[agree, 1], theirs[agree], atol=1e-5)
+    assert_allclose(found.probabilities(f)[~agree], 0.5, atol=1e-6)
+
+
+def test_the_isotonic_function_is_that_of_scikit_learn_with_a_row_of_each_class_at_both_ends():
+    f, codes, weight = scores()
+    ends = np.repeat([f.min(), f.max()], 2)
+    peer = IsotonicRegression(out_of_bounds="clip").fit(
+        np.append(f[:, 0], ends), np.append(codes, [0, 1, 0, 1]), np.append(weight, np.ones(4))
+    )
+    grid = np.linspace(-4, 4, 101)
+    found = Isotonic.of(f, codes, weight).probabilities(grid[:, None])
+    theirs = peer.predict(grid)
+    agree = (theirs > 0.5) == (grid > 0)
+    assert_allclose(found[agree, 1], theirs[agree], atol=1e-12)
+    assert_allclose(found[~agree], 0.5, atol=1e-6)
+    assert found.min() > 0
+    assert np.diff(found[:, 1]).min() >= 0
+
+
+def test_weights_are_repeated_rows_and_shares_are_counts():
+    f, codes, weight = scores(80)
+    rows = np.repeat(np.arange(80), weight.astype(int))
+    for kind in (Sigmoid.of, Isotonic.of):
+        weighted = kind(f, codes, weight).probabilities(f)
+        assert_allclose(
+            kind(f[rows], codes[rows], np.ones(len(rows))).probabilities(f), weighted, atol=1e-9
+        )
+        shares = kind(f, codes, np.full(80, 1 / 80)).probabilities(f)
+        assert_allclose(shares, kind(f, codes, np.ones(80)).probabilities(f), atol=1e-9)
+
+
+def test_a_softmax_minimises_the_log_loss():
+    rng = np.random.default_rng(3)
+    codes = rng.choice(3, 3000, p=[0.7, 0.2, 0.1])
+    f = 2 * (codes[:, None] == np.arange(3)) - 1 + rng.standard_normal((3000, 3))
+    found = Softmax.of(f, codes, np.ones(3000), shifts=True)
+
+    def loss(model):  # before the class of the largest output is put first
+        return log_loss(codes, softmax(model.slope * f + model.offsets, axis=1))
+
+    least = loss(found)
+    for slope, shift in ((1.01, 0.0), (0.99, 0.0), (1.0, 0.02), (1.0, -0.02)):
+        moved = Softmax(slope * found.slope, found.offsets + shift * np.array([1.0, 0, -1]))
+        assert loss(moved) > least - 1e-7
+    assert isinstance(calibrated(f, codes, np.ones(3000)), Softmax)
+    assert loss(calibrated(f, codes, np.ones(3000))) < loss(Softmax.of(f, codes, np.ones(3000)))
+
+
+def test_many_rows_that_are_no_sigmoid_get_an_isotonic_function():
+    rng = np.random.default_rng(4)
+    f = rng.uniform(-1, 1, 4000)
+    codes = (rng.random(4000) < 0.1 + 0.8 * (f > 0.5)).astype(int)
+    found = calibrated(f[:, None], codes, np.ones(4000))
+    assert isinstance(found, Isotonic)
+    assert_allclose(found.probabilities(np.array([[-0.5], [0.9]]))[:, 1], [0.1, 0.9], atol=0.06)
+    line = (rng.random(4000) < 1 / (1 + np.exp(-3 * f))).astype(int)
+    assert isinstance(calibrated(f[:, None], line, np.ones(4000)), Sigmoid)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_rows_without_any_mistake_have_finite_slopes(k):
+    codes = np.arange(40) % k
+    f = np.eye(k)[codes] * 2 - 1 if k > 2 else (2.0 * codes - 1)[:, None]
+    P = calibrated(f, codes, np.ones(40)).probabilities(f)
+    assert_array_equal(P.argmax(axis=1), codes)
+    assert 0.9 < P.max() < 1
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+def test_outputs_of_any_size_are_calibrated(scale):
+    f, codes, weight = scores()
+    plain = Sigmoid.of(f, codes, weight).probabilities(f)
+    assert_allclose(Sigmoid.of(scale * f, codes, weight).probabilities(scale * f), plain, atol=1e-7)
+
+
+# --- probabilities of learners ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_probabilities_are_a_distribution_that_agrees_with_the_outputs(name, y):
+    model = clone(CLASSIFIERS[name]).fit(X, y)
+    P = model.predict_proba(X)
+    assert P.shape == (200, len(model.classes_))
+    assert_allclose(P.sum(axis=1), 1)
+    assert_rounded(model.predict_log_proba(X), np.log(P))
+    assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
+    assert log_loss(y, P) < 0.8 * log_loss(y, np.full_like(P, 1 / P.shape[1]))
+
+
+def test_probabilities_serve_soft_voting():
+    parts = [("krein", clone(CLASSIFIERS["ridge, tuned"])), ("bayes", GaussianNB())]
+    vote = VotingClassifier(parts, voting="soft").fit(X, THREE)
+    assert vote.score(X, THREE) > 0.7
+
+
+def test_the_automatic_classifier_calibrates_the_mean_of_its_models():
+    options = {"max_seconds": 1e-9, "random_state": 0}  # one trial, three times
+    model = krein.KreinClassifier(KERNEL, 12, **options).fit(X, THREE)
+    assert len(model.estimators_) == 3
+    outputs = model.decision_function(X)
+    assert_rounded(model.predict_proba(X), model._calibration.probabilities(outputs))
+    assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
+    heavy = krein.KreinClassifier(KERNEL, 12, class_weight={"c": 9}, **options).fit(X, THREE)
+    assert np.mean(heavy.predict(X) == "c") > np.mean(model.predict(X) == "c")
+
+
+def test_supervised_maps_are_fitted_anew_for_held_out_rows():
+    noise = np.random.default_rng(5).standard_normal((150, 20))
+    y = np.arange(150) % 2
+    features = krein.Nystrom(Gaussian(4.0), 5, landmarks="supervised", random_state=0)
+    model = krein.KreinRidgeClassifier(features=features, alpha=1e-6, calibrate=True).fit(noise, y)
+    assert np.abs(model.predict_proba(noise) - 0.5).max() < 0.35
+    blocks = [(noise[:80], y[:80]), (noise[80:], y[80:])]
+    with pytest.raises(ValueError, match="needs data in memory: pass arrays"):
+        clone(model).fit(blocks)
+
+
+def test_learners_without_held_out_rows_say_so():
+    model = krein.KreinRidgeClassifier(**SMALL, alpha=0.1)
+    assert not hasattr(model, "predict_proba")
+    assert hasattr(model.set_params(calibrate=True), "predict_proba")
+    assert not hasattr(model.set_params(alpha="cv", calibrate=False), "predict_proba")
+    assert not hasattr(krein.KreinRidge(), "predict_proba")
+    assert not hasattr(krein.KreinRidgeClassifier(), "predict_interval")
+    model = krein.KreinRidgeClassifier(**SMALL).partial_fit(X, THREE)
+    with pytest.raises(AttributeError, match="predict_proba") as caught:
+        model.predict_proba(X)
+    assert "KreinRidgeClassifier.partial_fit holds none out: use fit" in str(caught.value.__cause__)
+    numbers = krein.KreinRidge(**SMALL, alpha=0.1).fit(X, VALUES)
+    sentence = r"KreinRidge\(alpha=0.1, calibrate='auto'\) holds none out: use calibrate=True"
+    with pytest.raises(ValueError, match=sentence):
+        numbers.predict_interval(X)
+    kept = krein.KreinRidge(**SMALL, keep_statistics=True).fit(X, VALUES)
+    kept.predict_interval(X)
+    with pytest.raises(ValueError, match="partial_fit holds none out: use fit"):
+        kept.partial_fit(X[:50], VALUES[:50]).predict_interval(X)
+
+
+def test_one_distinct_row_cannot_be_held_out():
+    rows, y = np.zeros((6, 2)), np.array([0, 1] * 3)
+    with pytest.raises(ValueError, match=r"two distinct rows .* use calibrate=False"):
+        krein.KreinRidgeClassifier(Gaussian(), 1, alpha=0.1, calibrate=True).fit(rows, y)
+
+
+@pytest.mark.filterwarnings("ignore:There are .* rows, fewer than:UserWarning")
+@pytest.mark.parametrize("name", ["ridge", "ridge, tuned", "svc"])
+def test_four_rows_are_enough(name):
+    rows = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 1]])
+    model = clone(CLASSIFIERS[name]).set_params(kernel=Gaussian(1.0)).fit(rows, [0, 0, 1, 1])
+    assert np.all(np.isfinite(model.predict_proba(rows)))
+
+
+def test_a_class_that_a_fold_lacks_has_a_probability():
+    y = np.where(np.arange(200) == 7, "rare", THREE)
+    P = clone(CLASSIFIERS["ridge, tuned"]).fit(X, y).predict_proba(X)
+    assert P.shape == (200, 4)
+    assert np.all(P > 0)
+
+
+def test_single_precision_and_pickles_keep_the_probabilities():
+    model = clone(CLASSIFIERS["ridge, tuned"]).fit(X, TWO)
+    single = clone(model).fit(X.astype(np.float32), TWO)
+    assert_allclose(single.predict_proba(X.astype(np.float32)), model.predict_proba(X), atol=1e-3)
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+def test_the_corrected_machine_has_probabilities_if_asked(y):
+    model = krein.CorrectedSVC(KERNEL, calibrate=True).fit(X, y)
+    P = model.predict_proba(X)
+    assert_allclose(P.sum(axis=1), 1)
+    assert np.mean(model.classes_[P.argmax(axis=1)] == model.predict(X)) > 0.95
+    matrix = krein.CorrectedSVC("precomputed", calibrate=True).fit(KERNEL(X), y)
+    assert_allclose(matrix.predict_proba(KERNEL(X)).sum(axis=1), 1)
+    assert not hasattr(krein.CorrectedSVC(), "predict_proba")
+    with pytest.raises(ValueError, match="at least two distinct rows of each class"):
+        krein.CorrectedSVC(KERNEL, calibrate=True).fit(X[:3], ["a", "b", "c"])
+
+
+# --- several labels per row ---------------------------------------------------------------------
+
+MANY = np.c_[X[:, 0] > 0, X[:, 0] * X[:, 1] > 0, X[:, 2] > 1].astype(int)
+
+
+@pytest.mark.parametrize("name", ["ridge", "ridge, tuned", "variance", "svc", "two-sided"])
+def test_several_labels_are_learned_one_by_one(name):
+    model = clone(CLASSIFIERS[name]).set_params(**FIXED).fit(X, MANY)
+    assert_array_equal(model.classes_, [0, 1, 2])
+    for column in range(3):
+        alone = clone(model).set_params(cv=model.cv).fit(X, MANY[:, column])
+        assert_rounded(model.decision_function(X)[:, column], alone.decision_function(X), 1e-6)
+    assert_array_equal(model.predict(X), model.decision_function(X) > 0)
+    P = model.predict_proba(X)
+    assert P.shape == (200, 3)
+    assert model.score(X, MANY) > 0.6
+    streamed = clone(model).fit([(X[:90], MANY[:90]), (X[90:], MANY[90:])])
+    assert_rounded(streamed.predict_proba(X), P, 1e-6)
+
+
+def test_the_automatic_classifier_learns_several_labels():
+    model = krein.KreinClassifier(KERNEL, 12, max_seconds=1e-9, random_state=0).fit(X, MANY)
+    assert model.predict(X).shape == model.predict_proba(X).shape == (200, 3)
+
+
+def test_several_labels_and_their_errors():
+    with pytest.raises(ValueError, match="takes one label per row, but y has 3 columns"):
+        krein.KreinRidgeClassifier(class_weight="balanced").fit(X, MANY)
+    model = krein.KreinRidgeClassifier(**SMALL, alpha=0.1).partial_fit(X, MANY)
+    with pytest.raises(ValueError, match="other outputs than before: 1 after 3"):
+        model.partial_fit(X, MANY[:, 0])
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_intervals_contain_the_share_of_new_targets(name):
+    rng = np.random.default_rng(6)
+    rows = rng.standard_normal((1500, 3))
+    y = np.sin(2 * rows[:, 0]) + rng.exponential(size=1500)
+    model = clone(REGRESSORS[name]).fit(rows[:700], y[:700])
+    low, high = model.predict_interval(rows[700:], coverage=0.8).T
+    inside = np.mean((low <= y[700:]) & (y[700:] <= high))
+    # Two standard errors of 800 new rows and of the quantiles of 700 held-out ones.
+    assert abs(inside - 0.8) < 2.5 * np.sqrt(0.16 / 800 + 0.16 / 700)
+    below, above = np.mean(y[700:] < low), np.mean(y[700:] > high)
+    assert abs(below - above) < 0.08
+
+
+def test_intervals_of_several_outputs():
+    Y = np.c_[VALUES, 100 * VALUES]
+    model = krein.KreinRidge(**SMALL).fit(X, Y)
+    both = model.predict_interval(X)
+    assert both.shape == (200, 2, 2)
+    assert_rounded(100 * both[..., 0], both[..., 1], 1e-6)
+    assert np.all(both[:, 0] < model.predict(X))
+
+
+def test_residual_quantiles_are_those_of_a_conformal_predictor():
+    errors = np.random.default_rng(7).standard_normal((99, 1))
+    found = Residuals.of(errors, np.ones(99)).interval(0.9)
+    assert_allclose(found[:, 0], np.sort(errors[:, 0])[[4, 94]])
+    weight = np.random.default_rng(8).integers(1, 4, 99)
+    repeated = Residuals.of(np.repeat(errors, weight, axis=0), np.ones(weight.sum()))
+    assert_allclose(Residuals.of(errors, weight).interval(0.7), repeated.interval(0.7))
+    many = np.random.default_rng(9).standard_normal((50_000, 2))
+    kept = Residuals.of(many, np.ones(50_000))
+    assert kept.values.shape == (1000, 2)
+    assert_allclose(kept.interval(0.9), np.quantile(many, [0.05, 0.95], axis=0), atol=3e-3)
+
+
+@pytest.mark.parametrize("coverage", [0, 1, -0.1, 90, "0.9"])
+def test_coverage_is_a_share(coverage):
+    model = krein.KreinRidge(**SMALL).fit(X, VALUES)
+    with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
+        model.predict_interval(X, coverage=coverage)
+
+
+def test_coverage_that_few_rows_cannot_tell_is_refused():
+    model = krein.KreinRidge(**SMALL).fit(X, VALUES)
+    with pytest.raises(ValueError, match=r"use at most 0\.99"):
+        model.predict_interval(X, coverage=0.999)
+
+
+def test_targets_of_any_size_have_intervals():
+    plain = krein.KreinRidge(**SMALL).fit(X, VALUES).predict_interval(X)
+    for scale in (2.0**-700, 2.0**700):
+        scaled = krein.KreinRidge(**SMALL).fit(X, scale * VALUES).predict_interval(X)
+        assert_rounded(scaled / scale, plain, 1e-7)
+
+
+def test_the_automatic_regressor_has_intervals_of_its_mean():
+    model = krein.KreinRegressor(KERNEL, 12, max_seconds=1e-9, random_state=0).fit(X, VALUES)
+    middle = model.predict_interval(X, coverage=0.5) - model.predict(X)[:, None]
+    assert_rounded(middle, np.tile(middle[0], (200, 1)), 1e-9)
+    assert middle[0, 0] < 0 < middle[0, 1]
+
+
+# --- standard deviations ------------------------------------------------------------------------
+
+
+def dense_deviation(model, rows, y, new, weight):
+    """Bayesian linear regression on the features, with a flat prior of the intercept."""
+    Z, Z2 = model.features_.transform(rows), model.features_.transform(new)
+    total = weight.sum()
+    prior = np.where(model.features_.form_.signs < 0, model.alpha_neg_, model.alpha_)
+    used = np.isfinite(prior)
+    A, A2 = np.c_[Z[:, used], np.ones(len(Z))], np.c_[Z2[:, used], np.ones(len(Z2))]
+    precision = A.T @ (weight[:, None] * A) + total * np.diag(np.append(prior[used], 0.0))
+    leverage = np.einsum("ij,ij->i", A2, np.linalg.solve(precision, A2.T).T)
+    return model._calibration.deviation[0] * np.sqrt(1 + leverage)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 1e-3, "alpha_neg": np.inf, "calibrate": True}])
+def test_deviations_are_those_of_a_bayesian_linear_model(options):
+    weight = WEIGHT + 1
+    model = krein.KreinRidge(**SMALL, keep_statistics=True, **options).fit(X, VALUES, weight)
+    new = X[:50] + 0.1
+    found, std = model.predict(new, return_std=True)
+    assert_rounded(found, model.predict(new))
+    assert_rounded(std, dense_deviation(model, X, VALUES, new, weight), 1e-8)
+    blocks = [(X[i : i + 37], VALUES[i : i + 37], weight[i : i + 37]) for i in range(0, 200, 37)]
+    assert_rounded(clone(model).fit(blocks).predict(new, return_std=True)[1], std, 1e-8)
+
+
+def test_deviations_are_those_of_scikit_learn():
+    peer = BayesianRidge(tol=1e-12, max_iter=5000)
+    rows = RNG.standard_normal((300, 4))
+    y = rows @ [1.0, -2, 0, 3] + RNG.standard_normal(300)
+    identity = krein.RandomFourier(Gaussian(1.0), 4, random_state=0).fit(rows)
+    Z = identity.transform(rows)
+    peer.fit(Z, y)
+    alpha = peer.lambda_ / peer.alpha_ / 300  # precision of the prior over that of the noise
+    model = krein.KreinRidge(
+        features=krein.RandomFourier(Gaussian(1.0), 4, random_state=0),
+        alpha=alpha,
+        calibrate=True,
+        keep_statistics=True,
+    ).fit(rows, y)
+    found, std = model.predict(rows, return_std=True)
+    assert_allclose(found, peer.predict(Z), rtol=1e-6)
+    noise, theirs = model._calibration.deviation[0] ** 2, peer.predict(Z, return_std=True)[1]
+    ours = (std**2 / noise - 1) - 1 / 300  # BayesianRidge takes the intercept as known
+    assert_allclose(ours, theirs**2 * peer.alpha_ - 1, rtol=1e-6)
+
+
+def test_deviations_need_statistics_and_a_gaussian_model():
+    model = krein.KreinRidge(**SMALL).fit(X, VALUES)
+    with pytest.raises(ValueError, match="fit with keep_statistics=True"):
+        model.predict(X, return_std=True)
+    model = krein.KreinRidge(**SMALL, **FIXED, penalty="l1", keep_statistics=True).fit(X, VALUES)
+    with pytest.raises(ValueError, match=r"penalty='l1'.* is no Gaussian model"):
+        model.predict(X, return_std=True)
+    model = krein.KreinRidge(**SMALL, alpha=0.1, keep_statistics=True).fit(X, VALUES)
+    with pytest.raises(ValueError, match="return_std=True needs held-out rows"):
+        model.predict(X, return_std=True)
+
+
+def test_what_is_kept_is_small():
+    rows = np.random.default_rng(1).standard_normal((3000, 4))
+    y = (rows[:, 0] + np.random.default_rng(2).standard_normal(3000) > 0).astype(int)
+    for learner, target in ((krein.KreinRidgeClassifier, y), (krein.KreinRidge, y + rows[:, 1])):
+        model = learner(Gaussian(2.0), 50, random_state=0).fit(rows, target)
+        parts = len(pickle.dumps(model.features_)) + model.coef_.nbytes
+        assert len(pickle.dumps(model)) <= 2 * parts
+
+
+def test_shared_cases_are_calibrated_too():
+    model = make("ridge classifier cv").fit(X, THREE)
+    assert model.predict_proba(X).shape == (200, 3)

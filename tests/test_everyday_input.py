@@ -1,0 +1,116 @@
+"""What a newcomer passes: names of kernels, bare functions, tables with text and gaps, units."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import krein
+from krein.estimators._units import UnscaledWarning
+from krein.kernels import Gaussian
+from krein.kernels.values import UninformativeWarning
+
+RNG = np.random.default_rng(0)
+X = RNG.random((60, 3))
+Y = (X[:, 0] > 0.5).astype(int)
+OWNERS = (
+    krein.Nystrom,
+    krein.RandomFourier,
+    krein.KreinRidgeClassifier,
+    krein.KreinClassifier,
+    krein.CorrectedSVC,
+    krein.KreinPCA,
+)
+
+
+@pytest.mark.parametrize("owner", OWNERS, ids=lambda owner: owner.__name__)
+@pytest.mark.parametrize(
+    ("kernel", "cure"),
+    [
+        (lambda x, y: 1.0, r"Pairwise\(f\).*Custom\(f\)"),
+        ("rbf", r"krein\.kernels\.Gaussian\(sigma=1\.0\), got 'rbf'"),
+        ("linear", r"Polynomial\(degree=1, coef0=0\.0\)"),
+        ("precomputd", "'precomputed' for a matrix of values, got 'precomputd'"),
+        (Gaussian, r"here Gaussian\(\)"),
+    ],
+    ids=["function", "rbf", "linear", "typo", "class"],
+)
+def test_what_is_no_kernel_gets_the_kernel_to_use(owner, kernel, cure):
+    with pytest.raises(ValueError, match=f"^{owner.__name__} needs kernel to be .*{cure}"):
+        owner(kernel=kernel).fit(X, Y)
+
+
+@pytest.mark.parametrize("owner", OWNERS[:4], ids=lambda owner: owner.__name__)
+def test_columns_of_text_and_gaps_are_named_with_a_cure(owner):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": X[:, 0], "age": X[:, 1]})
+    with pytest.raises(ValueError, match=r"column 'colour' of X holds 'red'.*OneHotEncoder"):
+        owner().fit(frame.assign(colour=["red", "blue"] * 30), Y)
+    with pytest.raises(ValueError, match=r"column 'colour' of X holds 'red'.*OneHotEncoder"):
+        owner().fit(frame.assign(colour=pandas.Categorical(["red", "blue"] * 30)), Y)
+    for gap in (np.nan, None, pandas.NA):
+        holed = frame.astype({"age": "Float64"} if gap is pandas.NA else {"age": object})
+        holed.loc[7, "age"] = gap
+        with pytest.raises(ValueError, match=r"column 'age' of X is missing \(NaN\) in row 7"):
+            owner().fit(holed, Y)
+
+
+def test_categories_that_are_numbers_are_numbers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.Categorical([1, 2] * 30), "b": X[:, 0]})
+    assert krein.Nystrom(n_components=3).fit_transform(frame).shape == (60, 3)
+
+
+class TestUnits:
+    @pytest.mark.parametrize(
+        "learner",
+        [
+            krein.KreinRidge(n_components=5),
+            krein.KreinRidge(Gaussian(), 5),
+            krein.KreinSVC(features=krein.RandomFourier(Gaussian(), 6)),
+        ],
+        ids=str,
+    )
+    def test_a_column_that_hides_the_others_is_named(self, learner):
+        large = X * [1, 1000, 1]
+        with warnings.catch_warnings():
+            # With a width of 1 the matrix is also nearly the identity.
+            warnings.simplefilter("ignore", UninformativeWarning)
+            with pytest.warns(UnscaledWarning, match=r"Column 1 of X .*StandardScaler"):
+                learner.fit(large, Y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            make_pipeline(StandardScaler(), learner).fit(large, Y)
+
+    def test_the_column_has_its_name(self):
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(X * [1, 1, 1000], columns=["a", "b", "income"])
+        with pytest.warns(UnscaledWarning, match="Column 'income' of X"):
+            krein.KreinRidge(n_components=5).fit(frame, Y)
+
+    @pytest.mark.parametrize(
+        "rows",
+        [X * 1000, X * [1, 20, 1], X[:, :1] * 1e6, X * [0, 1000, 0], X[:, [0]] * [1, 0]],
+        ids=["all large", "less than 30 times", "one column", "others constant", "constant"],
+    )
+    def test_ordinary_units_are_fine(self, rows):
+        krein.KreinRidge(n_components=5).fit(rows, Y)
+
+    def test_kernels_of_other_data_have_no_units(self):
+        matrix = Gaussian(0.5)(X) * np.linspace(1, 1e4, 60) * np.linspace(1, 1e4, 60)[:, None]
+        krein.KreinRidge("precomputed", 5).fit(matrix, Y)
+        scaled = make_pipeline(StandardScaler(), krein.Nystrom(Gaussian(), 5))
+        krein.KreinRidge(features=scaled).fit(X * [1, 1000, 1], Y)
+
+
+def test_the_package_runs_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "krein", "--version"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"krein {krein.__version__}\n")
