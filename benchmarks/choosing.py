@@ -191,7 +191,7 @@ def write_page(lines: Sequence[str], page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    page.write_text(before + "\n".join([BEGIN, *lines, END]) + after, encoding="utf-8")
+    page.write_text(before + "\n".join([BEGIN, "", *lines, "", END]) + after, encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> list[Cell]:
