@@ -1,12 +1,13 @@
 """Which method for which kernel: `krein.compare` on five kernels × three data sets.
 
     python benchmarks/choosing.py [--quick] [--only letter,spambase,mnist] [--csv FILE]
-                                  [--page docs/choosing.md] [--figure FILE]
+                                  [--page docs/choosing.md] [--figure FILE] [--report]
 
 Columns are scaled to [0, 1], and rows to norm 1 for the polynomial. Each map is fitted on 1000 rows
 and judged on 500 others, with three seeds. σ is the median distance of 500 rows. With --csv the
-file stores every measurement, and a later run continues from it. With
---page the table replaces the one between the two comments of the page. --quick needs no file.
+file stores every measurement, and a later run continues from it. With --page the table replaces the
+one between the two comments of the page. --report measures nothing and shows what is in the file.
+--quick needs no data.
 """
 
 from __future__ import annotations
@@ -133,9 +134,9 @@ def table(cells: Sequence[Cell], width: int) -> list[str]:
             }
             if not row:
                 continue
-            errors = [
-                f"{row[m].error:.2g}".replace("nan", "–") if m in row else "" for m in methods
-            ]
+            shown = {m: "·" for m in SLOW if KERNELS[kernel](1, 1.0).is_symmetric}
+            shown |= {m: f"{c.error:.2g}".replace("nan", "–") for m, c in row.items()}
+            errors = [shown.get(method, "") for method in methods]
             least = f"{min(c.error for c in row.values() if np.isfinite(c.error)):.2g}"
             errors = [f"**{error}**" if error == least else error for error in errors]
             best = max((c for c in row.values() if np.isfinite(c.score)), key=lambda c: c.score)
@@ -190,11 +191,12 @@ def write_page(lines: Sequence[str], page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    page.write_text(before + "\n".join([BEGIN, *lines, END]) + after, encoding="utf-8")
+    page.write_text(before + "\n".join([BEGIN, "", *lines, "", END]) + after, encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> list[Cell]:
     parser = arguments(__doc__, SETS)
+    parser.add_argument("--report", action="store_true", help="measure nothing, read --csv")
     for name in ("--csv", "--page", "--figure"):
         parser.add_argument(name, type=Path)
     options = parser.parse_args(argv)
@@ -202,7 +204,7 @@ def main(argv: Sequence[str] | None = None) -> list[Cell]:
     cells = [cell for cell in read_cells(Cell, options.csv) if cell.set in sets]
     known = {(cell.set, cell.kernel, cell.method) for cell in cells}
     methods = sorted(METHODS, key=lambda method: method.name in SLOW)
-    for method, name, kernel in product(methods, sets, KERNELS):
+    for method, name, kernel in product(() if options.report else methods, sets, KERNELS):
         if (name, kernel, method.name) not in known:
             new = measured(name, kernel, method, options.quick)
             append_cells(new, options.csv)
