@@ -20,7 +20,7 @@ from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 
 import krein
-from krein.kernels import DeltaGaussian, Gaussian
+from krein.kernels import DeltaGaussian, Gaussian, Precomputed
 from krein.learning import Isotonic, Residuals, Sigmoid, Softmax, calibrated
 from krein.streaming import HeldOut
 
@@ -296,6 +296,17 @@ def test_the_automatic_classifier_calibrates_the_mean_of_its_models():
     assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
     heavy = krein.KreinClassifier(KERNEL, 12, class_weight={"c": 9}, **options).fit(X, THREE)
     assert np.mean(heavy.predict(X) == "c") > np.mean(model.predict(X) == "c")
+
+
+def test_an_automatic_two_sided_learner_is_calibrated_on_both_sides():
+    rng = np.random.default_rng(1)
+    groups = np.arange(210) % 3
+    A = rng.random((210, 210)) < np.where((groups - groups[:, None]) % 3 == 1, 0.4, 0.05)
+    K = A / np.maximum(A.sum(axis=1, keepdims=True), 1)
+    kernel = Precomputed(symmetric=False)
+    model = krein.KreinClassifier(kernel, 10, n_models=1, cv=3, random_state=0).fit(K, groups)
+    assert isinstance(model.best_estimator_, krein.TwoSidedRidgeClassifier)
+    assert log_loss(groups, model.predict_proba((K, K.T))) < 0.1
 
 
 def test_supervised_maps_are_fitted_anew_for_held_out_rows():
