@@ -4,6 +4,7 @@
 PYTHON ?= python3
 VENV   := .venv
 LOWEST := .venv-lowest
+AEON   := .venv-aeon
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
@@ -22,7 +23,7 @@ FAST := $(addprefix tests/test_,contracts.py layers.py docs.py forms.py moments.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-fast test-slow test-lowest lint format bench clean
+.PHONY: help run test test-fast test-slow test-lowest test-aeon lint format bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -40,6 +41,9 @@ test-fast: lint ## a part of the tests for the inner loop, at most 90 seconds
 test-lowest: $(LOWEST)/.stamp ## run all tests with the lowest versions that pyproject.toml allows
 	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n auto --dist worksteal
 
+test-aeon: $(AEON)/.stamp ## compare the elastic distances with aeon, in an environment of its own
+	$(ONE_THREAD) $(AEON)/bin/python -m pytest -q -n 0 tests/test_aeon.py tests/test_series_kernels.py
+
 test-slow: lint ## the same with the slow tests: 100,000 mutated files
 	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal -m ""
 
@@ -54,13 +58,14 @@ format: $(VENV)/.stamp-dev ## rewrite the sources: ruff's safe fixes and its for
 
 bench: $(VENV)/.stamp-run ## run the benchmarks (speed, quality, Nyström, learners)
 	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/nystrom.py
 	$(BIN)/python benchmarks/nystrom_quality.py
 	$(BIN)/python benchmarks/learners.py
 
 clean: ## remove the virtual environments, caches and build products
-	rm -rf $(VENV) $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* htmlcov
+	rm -rf $(VENV) $(LOWEST) $(AEON) build dist .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* htmlcov
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # The stamps make a second call instant; a change of pyproject.toml installs anew.
@@ -86,6 +91,13 @@ $(LOWEST)/.stamp: pyproject.toml $(VENV)/.stamp-venv
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(LOWEST)
 	$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 	  -e '.[all,dev]'
+	@touch $@
+
+# aeon 1.6 holds Numba below 0.64 and thereby NumPy below 2.4, hence an environment of its own.
+$(AEON)/.stamp: pyproject.toml $(VENV)/.stamp-venv
+	$(BIN)/python -m venv --clear $(AEON)
+	$(AEON)/bin/python -m pip --disable-pip-version-check install --quiet \
+	  -e . 'aeon>=1.6' pytest pytest-xdist pandas dtaidistance
 	@touch $@
 
 # The test set-up contains that of `make run`, hence both stamps.

@@ -152,11 +152,11 @@ def letter_table(X: NDArray, seeds: int, n_rows: int) -> list[Row]:
 def suggestion_table(X: NDArray, seeds: int, n_rows: int) -> list[Row]:
     """Check that `diagnose` suggests the map with the smaller error on other rows."""
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    rows = []
+    rows, width = [], min(256, n_rows // 2)
     for kernel in (ArcCosine(0), NeuralTangent(), Hellinger()):
         errors = {
             estimator.__name__: mean_error(
-                lambda seed, e=estimator, k=kernel: e(k, 256, random_state=seed),
+                lambda seed, e=estimator, k=kernel: e(k, width, random_state=seed),
                 unit,
                 seeds,
                 n_rows,

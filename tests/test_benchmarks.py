@@ -31,6 +31,15 @@ def test_speed_prints_its_table(capsys, monkeypatch):
     assert all(row.ours > 0 for row in rows if row.unit == "s")
 
 
+def test_elastic_prints_its_table_and_why_aeon_is_skipped(capsys, monkeypatch):
+    pytest.importorskip("dtaidistance")
+    rows = script("elastic", monkeypatch).main(["--quick", "--repeats", "1", "--aeon", "no/python"])
+    out = capsys.readouterr().out
+    assert len(rows) == 4
+    assert all(row.line(quick=True) in out for row in rows)
+    assert "skipped, no/python does not exist" in out
+
+
 @pytest.mark.parametrize("have_data", [True, False])
 def test_quality_prints_its_table(capsys, monkeypatch, have_data):
     quality = script("quality", monkeypatch)
@@ -112,7 +121,16 @@ def test_nystrom_robust_prints_a_cell_for_each_kernel_and_set(capsys, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "name", ["nystrom", "nystrom_quality", "nystrom_robust", "signed", "asymmetric", "learned"]
+    "name",
+    [
+        "nystrom",
+        "nystrom_quality",
+        "nystrom_robust",
+        "signed",
+        "asymmetric",
+        "learned",
+        "mixtures",
+    ],
 )
 def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     with pytest.raises(SystemExit):
@@ -178,6 +196,28 @@ def test_asymmetric_prints_the_figures_of_the_paper(capsys, monkeypatch, tmp_pat
     assert file.read_text(encoding="utf-8") == before
 
 
+def test_mixtures_print_errors_cost_and_accuracy(capsys, monkeypatch, tmp_path):
+    mixtures = script("mixtures", monkeypatch)
+    file = tmp_path / "cells.csv"
+    rows = mixtures.main(["--quick", "--csv", str(file), "--only", "error,branches,accuracy"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert all(f"| {name} |" in out for name in [*mixtures.METHODS, *mixtures.BRANCHES])
+    # No objective falls, whatever the machine; and the printed updates are far behind.
+    assert all(row.holds for row in rows if "fall" in row.work)
+    assert next(row for row in rows if "combination, joint" in row.work).holds
+    with file.open(encoding="utf-8") as lines:
+        cells = [line for line in csv.DictReader(lines) if line["quantity"] == "error"]
+    means = {m: np.mean([float(c["value"]) for c in cells if c["method"] == m]) for m in ALL_MIXED}
+    assert means["MixtureFourier"] < means["signed least squares"] < means["printed updates"]
+    before = file.read_text(encoding="utf-8")
+    mixtures.main(["--quick", "--csv", str(file), "--only", "error"])
+    assert file.read_text(encoding="utf-8") == before
+
+
+ALL_MIXED = ("MixtureFourier", "signed least squares", "printed updates")
+
+
 def test_the_programs_of_the_papers_draw_figures(monkeypatch, tmp_path):
     pytest.importorskip("matplotlib")
     parts = ["--quick", "--figures", str(tmp_path), "--only"]
@@ -187,12 +227,12 @@ def test_the_programs_of_the_papers_draw_figures(monkeypatch, tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == names
 
 
-@pytest.mark.parametrize("name", ["signed", "asymmetric"])
+@pytest.mark.parametrize("name", ["signed", "asymmetric", "mixtures"])
 def test_sets_without_a_file_are_left_out(name, capsys, monkeypatch):
     program = script(name, monkeypatch)
     monkeypatch.setattr(program.binary, "find", lambda file: None)
     program.binary.load.cache_clear()
-    part = "grid" if name == "signed" else "errors,accuracy"
+    part = {"signed": "grid", "mixtures": "error,accuracy"}.get(name, "errors,accuracy")
     assert program.main(["--quick", "--sets", "letter", "--only", part]) == []
     assert "letter is not found" in capsys.readouterr().out
 
@@ -323,3 +363,19 @@ def test_everyday_probabilities_prints_its_table_and_continues(capsys, monkeypat
     assert all(row.line(quick=True) in out for row in rows)
     monkeypatch.setattr(everyday, "parted", None)  # nothing is measured again
     assert [row.figure for row in everyday.main(arguments)] == [row.figure for row in rows]
+
+
+def test_everyday_prints_its_table_and_goes_on_where_it_ended(capsys, monkeypatch, tmp_path):
+    everyday = script("everyday", monkeypatch)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 3))
+    monkeypatch.setitem(
+        everyday.SETS["classification"], "skin", lambda: (rows, np.where(rows[:, 0] > 0, 1, 2))
+    )
+    csv_file = str(tmp_path / "cells.csv")
+    found = everyday.main(["--quick", "--csv", csv_file])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in found)
+    assert {row.work.split()[0].rstrip(":") for row in found} == {"diabetes", "skin"}
+    monkeypatch.setattr(everyday, "_measured", None)  # nothing is measured again
+    assert everyday.main(["--quick", "--csv", csv_file]) == found

@@ -273,6 +273,14 @@ def test_diagnose_does_not_evaluate_objects_again():
     assert len(calls) <= len(WORDS) ** 2 + 3 * diagonal
 
 
+def test_diagnose_says_why_there_are_no_landmarks():
+    diagnosis = diagnose(Gaussian(), X, n_components=64, random_state=0)
+    assert diagnosis.suggested_method == "RandomFourier"
+    assert "Nystrom was not measured: Width 64 needs at least 64 rows to fit on, got 60." in (
+        diagnosis.advice
+    )
+
+
 def test_the_least_error_at_any_width_is_recommended():
     """At width 64 there are too few rows for landmarks, but landmarks at width 32 are better."""
     found = _compare(Gaussian(), widths=[32, 64])
@@ -478,6 +486,8 @@ def test_plot_draws_error_against_width_and_seconds():
     assert [text.get_text() for text in axes[1].get_legend().get_texts()] == ["Nystrom"]
     given = plt.figure().subplots(1, 2)
     assert found.plot(given)[0] is given[0]
+    nothing = _compare(TL1(2.0), methods="RandomFourier").plot()
+    assert not nothing[0].get_lines()
     plt.close("all")
 
 
@@ -513,6 +523,7 @@ def test_a_method_is_one_object():
         ({"y": np.eye(90, dtype=int)}, ValueError, "y is of the kind 'multilabel-indicator'"),
         ({"y": X[:, 0], "learner": Gaussian}, ValueError, "a learner with a parameter features"),
         ({"y": X[:, 0], "learner": krein.KreinRegressor()}, ValueError, "a parameter features"),
+        ({"learner": KreinRidge()}, ValueError, "needs y to score a learner, got y=None"),
         ({"max_rows": 1}, ValueError, "needs max_rows to be a whole number ≥ 2, got 1"),
         ({"n_seeds": 1}, ValueError, "needs n_seeds to be a whole number ≥ 2, got 1"),
         ({"n_seeds": 50}, ValueError, "at least 100 distinct rows for n_seeds=50, got 90"),

@@ -381,6 +381,7 @@ def test_containers_with_weights():
     [
         krein.RandomFourier(DeltaGaussian(), 16, random_state=0),
         krein.RandomFourier(ShiftGaussian(), 16, random_state=0),
+        krein.MixtureFourier(DeltaGaussian(), 8, n_subsample=20, max_iter=2, random_state=0),
         krein.Nystrom(DeltaGaussian(1.0, 4.0), 8, random_state=0),
         krein.Nystrom(ShiftGaussian(1.0, 0.4), 8, random_state=0),
         krein.RandomArcCosine(16, random_state=0),

@@ -10,11 +10,12 @@ import pytest
 from feature_data import _rows
 from numpy.testing import assert_allclose, assert_array_equal
 
-from krein import Nystrom, RandomFourier, RandomGegenbauer
+from krein import MixtureFourier, Nystrom, RandomFourier, RandomGegenbauer
 from krein.features import gegenbauer
 from krein.features.base import FeatureMap
 from krein.forms import Signature
 from krein.kernels import (
+    TL1,
     DeltaGaussian,
     Gaussian,
     NeuralTangent,
@@ -27,6 +28,7 @@ MAPS = [
     functools.partial(RandomFourier, ShiftGaussian(), 64, weights="calibrated"),
     functools.partial(RandomFourier, Gaussian(), 64, sampler="leverage"),
     functools.partial(RandomGegenbauer, NeuralTangent(), 64),
+    functools.partial(MixtureFourier, TL1(2.0), 8, n_subsample=50, max_iter=2),
 ]
 
 

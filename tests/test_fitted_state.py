@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 import krein
 from krein.kernels import (
+    TL1,
     DeltaGaussian,
     DynamicTimeWarping,
     EditDistance,
@@ -100,6 +101,7 @@ OF_ROWS = {
     "RandomFourier, measure": krein.RandomFourier(
         measure=Measure([Part(Normal(3, 1.0)), Part(Normal(3, 0.1), -0.5)]), **OPTIONS
     ),
+    "MixtureFourier": krein.MixtureFourier(TL1(2.0), 8, n_subsample=10, max_iter=2, **OPTIONS),
     "RandomGegenbauer": krein.RandomGegenbauer(krein.kernels.ArcCosine(), 16, **OPTIONS),
     "Nystrom, rows": krein.Nystrom(Gaussian(), 8, landmarks=ROWS[:9] + 0.1),
     "DoubleCentering": DoubleCentering("euclidean"),

@@ -11,7 +11,7 @@ FOLDER = Path(__file__).parents[1] / "examples"
 # Name, packages it needs (any one of them), number of classes, least accuracy.
 RECIPES = [
     ("dna_strings", ["rapidfuzz"], 3, 0.85),
-    ("dtw_series", ["dtaidistance", "aeon"], 3, 0.9),
+    ("dtw_series", [], 3, 0.9),
     ("lab_dissimilarities", [], 4, 0.75),
     ("fingerprints", [], 2, 0.9),
     ("python_function", [], 3, 0.85),

@@ -1,186 +1,163 @@
-"""Elastic distances of series against brute-force scalar twins."""
+"""Elastic distances of series against slow definitions, aeon's values and identities."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
-import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from object_twins import ragged, table
+from series_twins import TWINS, band, dtw
 
-from krein.kernels import DynamicTimeWarping, ElasticDistance
+from krein.kernels import DynamicTimeWarping, ElasticDistance, _elastic
 
-try:
-    import aeon  # noqa: F401  # only whether it is here matters
-
-    HAS_AEON = True
-except ImportError:
-    HAS_AEON = False
-
-needs_aeon = pytest.mark.skipif(not HAS_AEON, reason="aeon is not installed")
+NAMES = [name for name, *_ in TWINS]
+ROOTED = {name for name, _, root, _ in TWINS if root}
+AEON = json.loads((Path(__file__).parent / "aeon_values.json").read_text())
 
 
-def as_columns(x: np.ndarray) -> np.ndarray:
-    x = np.asarray(x, dtype=float)
-    return x[:, None] if x.ndim == 1 else x
+def cost(name, D):
+    """What aeon returns and the twins compute."""
+    return D**2 if name in ROOTED else D
 
 
-def dtw(x: np.ndarray, y: np.ndarray, band: int | None = None, g: float | None = None) -> float:
-    """Dynamic time warping; `band` is the largest |i − j| and g the steepness of weights."""
-    x, y = as_columns(x), as_columns(y)
-    D = np.full((len(x) + 1, len(y) + 1), np.inf)
-    D[0, 0] = 0
-    for i in range(len(x)):
-        for j in range(len(y)):
-            if band is not None and abs(i - j) > band:
-                continue
-            middle = max(len(x), len(y)) / 2
-            weight = 1 if g is None else 1 / (1 + np.exp(-g * (abs(i - j) - middle)))
-            least = min(D[i, j], D[i, j + 1], D[i + 1, j])
-            D[i + 1, j + 1] = weight * np.sum((x[i] - y[j]) ** 2) + least
-    return float(np.sqrt(D[-1, -1]))
-
-
-def slopes(x: np.ndarray) -> np.ndarray:
-    x = as_columns(x)
-    inner = range(1, len(x) - 1)
-    return np.array([((x[i] - x[i - 1]) + (x[i + 1] - x[i - 1]) / 2) / 2 for i in inner])
-
-
-def lcss(x: np.ndarray, y: np.ndarray, epsilon: float) -> float:
-    x, y = as_columns(x), as_columns(y)
-    D = np.zeros((len(x) + 1, len(y) + 1))
-    for i, s in enumerate(x, 1):
-        for j, t in enumerate(y, 1):
-            close = np.linalg.norm(s - t) <= epsilon
-            D[i, j] = D[i - 1, j - 1] + 1 if close else max(D[i - 1, j], D[i, j - 1])
-    return 1 - D[-1, -1] / min(len(x), len(y))
-
-
-def erp(x: np.ndarray, y: np.ndarray, gap: float, paper: bool) -> float:
-    """Edit distance with real penalty, with the paper's border or aeon's."""
-    x, y = as_columns(x), as_columns(y)
-    a, b = np.linalg.norm(x - gap, axis=1), np.linalg.norm(y - gap, axis=1)
-    D = np.zeros((len(x) + 1, len(y) + 1))
-    D[1:, 0], D[0, 1:] = (np.cumsum(a), np.cumsum(b)) if paper else (a.sum(), b.sum())
-    for i in range(1, len(x) + 1):
-        for j in range(1, len(y) + 1):
-            match = D[i - 1, j - 1] + np.linalg.norm(x[i - 1] - y[j - 1])
-            D[i, j] = min(match, D[i - 1, j] + a[i - 1], D[i, j - 1] + b[j - 1])
-    return float(D[-1, -1])
-
-
-def edr(x: np.ndarray, y: np.ndarray, epsilon: float | None, paper: bool) -> float:
-    """Edit distance on real sequences over the longer length, with either border."""
-    x, y = as_columns(x), as_columns(y)
-    epsilon = max(np.std(x), np.std(y)) / 4 if epsilon is None else epsilon
-    D = np.zeros((len(x) + 1, len(y) + 1))
-    if paper:
-        D[:, 0], D[0] = range(len(x) + 1), range(len(y) + 1)
-    for i, s in enumerate(x, 1):
-        for j, t in enumerate(y, 1):
-            match = D[i - 1, j - 1] + (np.linalg.norm(s - t) >= epsilon)
-            D[i, j] = min(match, D[i - 1, j] + 1, D[i, j - 1] + 1)
-    return float(D[-1, -1]) / max(len(x), len(y))
-
-
-def msm(x: np.ndarray, y: np.ndarray, c: float) -> float:
-    """Move-split-merge of one channel."""
-    x, y = np.ravel(x), np.ravel(y)
-
-    def price(new: float, left: float, right: float) -> float:
-        if min(left, right) <= new <= max(left, right):
-            return c
-        return c + min(abs(new - left), abs(new - right))
-
-    D = np.zeros((len(x), len(y)))
-    for i in range(len(x)):
-        for j in range(len(y)):
-            options = [] if i or j else [abs(x[0] - y[0])]
-            if i and j:
-                options.append(D[i - 1, j - 1] + abs(x[i] - y[j]))
-            if i:
-                options.append(D[i - 1, j] + price(x[i], x[i - 1], y[j]))
-            if j:
-                options.append(D[i, j - 1] + price(y[j], x[i], y[j - 1]))
-            D[i, j] = min(options)
-    return float(D[-1, -1])
-
-
-def twe(x: np.ndarray, y: np.ndarray, nu: float, penalty: float) -> float:
-    """Time warp edit of one channel, with a 0 put before each series."""
-    x, y = np.r_[0, np.ravel(x)], np.r_[0, np.ravel(y)]
-    D = np.full((len(x), len(y)), np.inf)
-    D[0, 0] = 0
-    for i in range(1, len(x)):
-        for j in range(1, len(y)):
-            steps = abs(x[i] - y[j]) + abs(x[i - 1] - y[j - 1]) + 2 * nu * abs(i - j)
-            D[i, j] = min(
-                D[i - 1, j - 1] + steps,
-                D[i - 1, j] + abs(x[i] - x[i - 1]) + nu + penalty,
-                D[i, j - 1] + abs(y[j] - y[j - 1]) + nu + penalty,
-            )
-    return float(D[-1, -1])
-
-
-@pytest.fixture(params=["aeon", "dtaidistance"])
-def backend(request, monkeypatch):
-    """The tests that follow run with either library."""
-    if request.param == "aeon" and not HAS_AEON:
-        pytest.skip("aeon is not installed")
-    if request.param == "dtaidistance":
-        monkeypatch.setitem(sys.modules, "aeon", None)
-    return request.param
+# --- values -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("metric", ["dtw", "ddtw"])
-def test_warping_equals_its_twin_for_unequal_lengths(metric, channels, backend, rng):
-    X, Y = ragged(rng, [5, 8, 3, 8], channels), ragged(rng, [6, 4, 9], channels)
-    twin = dtw if metric == "dtw" else lambda x, y: dtw(slopes(x), slopes(y))
-    assert_allclose(ElasticDistance(metric)(X, Y), table(twin, X, Y), rtol=1e-12)
+@pytest.mark.parametrize(("name", "twin", "root", "other"), TWINS, ids=NAMES)
+def test_distances_equal_their_slow_definitions(name, twin, root, other, channels, rng):
+    X, Y = ragged(rng, [5, 8, 3, 6], channels), ragged(rng, [6, 4, 9], channels)
+    for options in ({}, other, {**other, "window": 0.0}, {"window": 0.4}):
+        expected = table(lambda x, y, options=options: twin(x, y, **options), X, Y)
+        found = ElasticDistance(name, **options)(X, Y)
+        assert_allclose(cost(name, found), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_a_window_of_29_per_cent_of_100_steps_allows_29(backend):
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_equal_the_values_of_aeon(name):
+    rows = [row for row in AEON["values"] if row[0] == name]
+    assert len(rows) >= 6
+    for _, options, channels, values in rows:
+        X, Y = ([np.array(one) for one in side] for side in AEON["series"][str(channels)])
+        found = ElasticDistance(name, **options)(X, Y)
+        assert_allclose(cost(name, found), values, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("window", [None, 0.4])
+@pytest.mark.parametrize("name", NAMES)
+def test_all_metrics_are_symmetric_and_finite_with_zero_diagonal(name, window, rng):
+    X = ragged(rng, [5, 8, 3, 8, 6], 2)
+    kernel = ElasticDistance(name, window=window)
+    D = kernel(X, list(X))
+    assert kernel.is_symmetric
+    assert np.isfinite(D).all()
+    assert_array_equal(D, D.T)
+    assert_array_equal(D, kernel(X))
+    assert_array_equal(np.diagonal(D), np.zeros(5))
+    assert_array_equal(kernel.diag(X), np.zeros(5))
+
+
+def test_series_of_few_values_have_ties_and_shape_dtw_stays_symmetric(rng):
+    X = [rng.integers(3, size=n).astype(float) for n in (6, 9, 4, 9, 12)]
+    D = ElasticDistance("shape_dtw", reach=1)(X, list(X))
+    assert_array_equal(D, D.T)
+    assert_array_equal(np.diagonal(D), np.zeros(5))
+
+
+def test_reductions_to_dynamic_time_warping(rng):
+    X, Y = ragged(rng, [7, 12, 9], 2), ragged(rng, [8, 10], 2)
+    plain = DynamicTimeWarping()(X, Y)
+    for kernel in (
+        ElasticDistance("dtw", window=1.0),
+        ElasticDistance("adtw", warp_penalty=0),
+        ElasticDistance("shape_dtw", reach=0),
+        ElasticDistance("soft_dtw", gamma=0),
+    ):
+        assert_allclose(kernel(X, Y), plain, rtol=1e-12)
+    assert_allclose(ElasticDistance("soft_dtw", gamma=1e-6)(X, Y), plain, rtol=1e-4)
+    assert_allclose(ElasticDistance("wdtw", g=0)(X, Y), plain / np.sqrt(2), rtol=1e-12)
+
+
+def test_limits_of_the_other_parameters(rng):
+    X = rng.normal(size=(4, 9))
+    euclidean = np.linalg.norm(X[:, None] - X, axis=2)
+    manhattan = np.abs(X[:, None] - X).sum(axis=2)
+    assert_allclose(ElasticDistance("adtw", warp_penalty=1e9)(X), euclidean, rtol=1e-12)
+    for kernel in (ElasticDistance("msm", c=1e9), ElasticDistance("erp", window=0.0)):
+        assert_allclose(kernel(X), manhattan, rtol=1e-12)
+    for name in ("lcss", "edr"):
+        assert_array_equal(ElasticDistance(name, epsilon=1e9)(X), np.zeros((4, 4)))
+
+
+def test_equal_channels_multiply_the_cost(rng):
+    X = rng.normal(size=(5, 11))
+    three = np.repeat(X[:, :, None], 3, axis=2)
+    for name, factor in (("dtw", 3**0.5), ("erp", 3**0.5), ("msm", 3.0)):
+        kernel = ElasticDistance(name, g=0.0)
+        assert_allclose(kernel(three), factor * kernel(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 5), (9, 4), (3, 8), (22, 43), (1, 6)])
+@pytest.mark.parametrize("window", [0.0, 0.1, 0.5, 1.0])
+def test_every_window_leaves_a_path(n, m, window):
+    found = ElasticDistance(window=window)([np.zeros(n)], [np.ones(m)])[0, 0]
+    assert found**2 == pytest.approx(dtw(np.zeros(n), np.ones(m), window))
+    assert max(n, m) <= found**2 + 1e-9
+    assert band(n, m, window)[[0, -1], [0, -1]].all()
+
+
+def test_a_window_of_29_per_cent_of_100_steps_allows_29():
     """0.29 · 100 is 28.999… in floating point."""
     x, y = np.zeros((1, 100)), np.zeros((1, 100))
     x[0, 30], y[0, 59] = 1.0, 1.0  # equal after a shift by 29 steps
     assert DynamicTimeWarping(window=0.29)(x, y)[0, 0] == 0
     assert DynamicTimeWarping(window=0.28)(x, y)[0, 0] > 1
     shares = np.arange(101) / 100
-    steps = [
-        int(share["window"] * 100)
-        for share in (ElasticDistance(window=w)._parameters() for w in shares)
-    ]
-    assert steps == list(range(101))
+    assert [int(ElasticDistance(window=w)._window() * 100) for w in shares] == list(range(101))
 
 
-@pytest.mark.parametrize("window", [None, 0.0, 0.1, 0.25, 0.5, 1.0])
-def test_window_is_a_share_of_the_length(window, backend, rng):
+def test_a_window_of_0_is_the_euclidean_distance(rng):
     X, Y = rng.normal(size=(4, 10)), rng.normal(size=(3, 10))
-    band = None if window is None else int(window * 10)
-    twin = table(lambda x, y: dtw(x, y, band), X, Y)
-    assert_allclose(DynamicTimeWarping(window=window)(X, Y), twin, rtol=1e-12)
-    if window == 0:
-        euclidean = np.linalg.norm(X[:, None] - Y[None], axis=2)
-        assert_allclose(twin, euclidean, rtol=1e-12)
+    euclidean = np.linalg.norm(X[:, None] - Y[None], axis=2)
+    assert_allclose(DynamicTimeWarping(window=0)(X, Y), euclidean, rtol=1e-12)
 
 
-def test_thin_subclass_is_the_metric_dtw(backend, rng):
+def test_dtaidistance_computes_the_same(rng):
+    dtaidistance = pytest.importorskip("dtaidistance.dtw")
+    X = ragged(rng, [60, 45, 60, 13], 1)
+    expected = [[dtaidistance.distance(x.ravel(), y.ravel()) for y in X] for x in X]
+    assert_allclose(DynamicTimeWarping()(X), expected, rtol=1e-12)
+
+
+def test_edr_of_a_constant_series_with_itself_is_what_the_block_says():
+    X = [np.ones(4), np.arange(4.0)]
+    kernel = ElasticDistance("edr")
+    assert_array_equal(kernel.diag(X), np.diagonal(kernel(X, list(X))))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_huge_series_are_infinitely_far_apart_and_not_undefined(name):
+    X = [np.full(4, 1e200), np.full(5, -1e200)]
+    assert not np.isnan(ElasticDistance(name)(X, list(X))).any()
+
+
+# --- containers and parameters ------------------------------------------------------------------
+
+
+def test_thin_subclass_is_the_metric_dtw(rng):
     X = rng.normal(size=(5, 12))
     assert_array_equal(DynamicTimeWarping(window=0.2)(X), ElasticDistance("dtw", window=0.2)(X))
-    assert DynamicTimeWarping().get_params() == {"window": None, "n_jobs": 1}
+    assert DynamicTimeWarping().get_params() == {"window": None, "n_jobs": None}
 
 
-def test_threads_change_nothing(backend, rng):
-    X = rng.normal(size=(6, 12))
-    assert_allclose(DynamicTimeWarping(n_jobs=-1)(X), DynamicTimeWarping()(X), rtol=1e-12)
-
-
-def test_series_of_one_point_are_compared(backend):
+def test_series_of_one_point_are_compared():
     assert_allclose(DynamicTimeWarping()([[1.0], [3.0, 0.0]], [[2.0]]), [[1.0], [np.sqrt(5)]])
 
 
@@ -201,109 +178,98 @@ def test_series_come_in_any_container(container, rng):
     assert_array_equal(DynamicTimeWarping()(container(X)), DynamicTimeWarping()(X))
 
 
-def test_channels_are_columns_not_rows(backend, rng):
+def test_channels_are_columns_not_rows(rng):
     x, y = rng.normal(size=(2, 7, 2))
-    assert DynamicTimeWarping()([x], [y])[0, 0] == pytest.approx(dtw(x, y), rel=1e-12)
-    assert DynamicTimeWarping()([x.T], [y.T])[0, 0] == pytest.approx(dtw(x.T, y.T), rel=1e-12)
+    assert DynamicTimeWarping()([x], [y])[0, 0] ** 2 == pytest.approx(dtw(x, y), rel=1e-12)
+    assert DynamicTimeWarping()([x.T], [y.T])[0, 0] ** 2 == pytest.approx(dtw(x.T, y.T), rel=1e-12)
     assert dtw(x, y) != pytest.approx(dtw(x.T, y.T))
 
 
-def test_aeon_is_given_channels_by_time_and_its_own_names(monkeypatch, rng):
-    """The calls alone, so that they are checked where aeon is absent, too."""
-    calls = {}
-
-    def recorder(metric):
-        def f(X, Y, **parameters):
-            calls[metric] = ([x.shape for x in X], [y.shape for y in Y], parameters)
-            return np.full((len(X), len(Y)), 4.0)
-
-        return f
-
-    fake = types.ModuleType("aeon.distances")
-    for metric in ("dtw", "wdtw", "lcss", "erp", "edr", "msm", "twe"):
-        setattr(fake, f"{metric}_pairwise_distance", recorder(metric))
-    package = types.ModuleType("aeon")
-    package.distances = fake
-    monkeypatch.setitem(sys.modules, "aeon", package)
-    monkeypatch.setitem(sys.modules, "aeon.distances", fake)
-
-    X, Y = ragged(rng, [5, 7], 2), ragged(rng, [6], 2)
-    options = {"window": 0.5, "gap": 2.0, "steepness": 0.3, "cost": 0.7}
-    options |= {"stiffness": 0.01, "penalty": 0.4, "epsilon": 0.9, "n_jobs": 2}
-    expected = {
-        "dtw": ({}, 2.0),
-        "ddtw": ({}, 2.0),
-        "wdtw": ({"g": 0.3}, 2.0),
-        "lcss": ({"epsilon": 0.9}, 4.0),
-        "erp": ({"g": 2.0}, 4.0),
-        "edr": ({"epsilon": 0.9}, 4.0),
-        "msm": ({"c": 0.7}, 4.0),
-        "twe": ({"nu": 0.01, "lmbda": 0.4}, 4.0),
-    }
-    for metric, (own, value) in expected.items():
-        calls.clear()
-        D = ElasticDistance(metric, **options)(X, Y)
-        assert_array_equal(D, np.full((2, 1), value))
-        short = 2 if metric == "ddtw" else 0
-        (left, right, parameters) = calls[metric.replace("ddtw", "dtw")]
-        assert left == [(2, 5 - short), (2, 7 - short)]
-        assert right == [(2, 6 - short)]
-        assert parameters == pytest.approx({"window": 0.5, "n_jobs": 2, **own})
+# --- threads and early abandoning ---------------------------------------------------------------
 
 
-@needs_aeon
+@pytest.mark.parametrize("name", ["dtw", "twe"])
+def test_threads_change_nothing(name, rng, monkeypatch):
+    monkeypatch.setattr("krein.kernels.series.CELLS", 100)
+    X = ragged(rng, [12, 30, 7, 25, 12, 18], 1)
+    expected = ElasticDistance(name, n_jobs=1)(X)
+    for n_jobs in (None, 3, -1):
+        assert_array_equal(ElasticDistance(name, n_jobs=n_jobs)(X), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_distances_above_a_bound_are_infinite_and_no_others(name, rng):
+    X, Y = ragged(rng, [9, 14, 6], 2), ragged(rng, [11, 9, 16, 5], 2)
+    kernel = ElasticDistance(name)
+    D = kernel(X, Y)
+    for bound in (*D.ravel(), -1.0, 0.0, np.inf, np.median(D, axis=1)):
+        limits = np.broadcast_to(np.asarray(bound)[..., None], D.shape)
+        assert_array_equal(kernel.bounded(X, Y, bound), np.where(limits >= D, D, np.inf))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_nearest_series_is_that_of_the_matrix(name, rng):
+    X, Y = ragged(rng, [9, 14, 6, 9], 1), ragged(rng, [11, 9, 16, 5, 9, 10], 1)
+    Y.append(Y[1])  # the first one of equal series counts
+    kernel = ElasticDistance(name)
+    D = kernel(X, Y)
+    indices, distances = kernel.nearest(X, Y)
+    assert_array_equal(indices, D.argmin(axis=1))
+    assert_array_equal(distances, D.min(axis=1))
+
+
+# --- refusals -----------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("kernel", "twin", "channels"),
+    ("options", "message"),
     [
-        (ElasticDistance("wdtw", steepness=0.2), lambda x, y: dtw(x, y, g=0.2), 2),
-        (ElasticDistance("lcss"), lambda x, y: lcss(x, y, 1.0), 2),
-        (ElasticDistance("lcss", epsilon=0.3), lambda x, y: lcss(x, y, 0.3), 1),
-        (ElasticDistance("msm", cost=0.4), lambda x, y: msm(x, y, 0.4), 1),
-        (ElasticDistance("twe", stiffness=0.1), lambda x, y: twe(x, y, 0.1, 1.0), 1),
-    ],
-    ids=lambda value: repr(value) if isinstance(value, ElasticDistance) else "",
-)
-def test_the_other_elastic_distances_equal_their_twins(kernel, twin, channels, rng):
-    X, Y = ragged(rng, [5, 8, 3], channels), ragged(rng, [6, 4], channels)
-    assert_allclose(kernel(X, Y), table(twin, X, Y), rtol=1e-10, atol=1e-12)
-
-
-@needs_aeon
-@pytest.mark.parametrize("channels", [1, 2])
-@pytest.mark.parametrize(
-    ("kernel", "twin", "parameter"),
-    [
-        (ElasticDistance("erp", gap=0.5), erp, 0.5),
-        (ElasticDistance("edr"), edr, None),
-        (ElasticDistance("edr", epsilon=0.7), edr, 0.7),
+        ({"metric": "wdtw", "g": -0.1}, "g to be at least 0, got -0.1"),
+        ({"metric": "erp", "g": np.nan}, "g to be a finite number, got nan"),
+        ({"metric": "msm", "c": "dear"}, "c to be a finite number, got 'dear'"),
+        ({"metric": "twe", "nu": -1}, "nu to be at least 0"),
+        ({"metric": "twe", "lmbda": np.inf}, "lmbda to be a finite number"),
+        ({"metric": "adtw", "warp_penalty": -1}, "warp_penalty to be at least 0"),
+        ({"metric": "soft_dtw", "gamma": -1}, "gamma to be at least 0"),
+        ({"metric": "shape_dtw", "reach": 1.5}, "reach to be a whole number ≥ 0"),
+        ({"metric": "shape_dtw", "reach": -1}, "reach to be at least 0"),
+        ({"metric": "lcss", "epsilon": 0}, "epsilon to be a finite number above 0"),
+        ({"metric": "soft-dtw"}, "metric to be one of 'dtw'"),
+        ({"window": 2}, "window to be a share of the length"),
+        ({"n_jobs": 0}, "n_jobs to be a whole number"),
     ],
 )
-def test_edits_of_numbers_equal_the_paper_or_aeon(kernel, twin, parameter, channels, rng):
-    """aeon 1.6 differs from the papers at the border; either is right."""
-    X, Y = ragged(rng, [5, 8, 3], channels), ragged(rng, [6, 4], channels)
-    both = [
-        table(lambda x, y, paper=paper: twin(x, y, parameter, paper), X, Y)
-        for paper in (False, True)
-    ]
-    assert any(np.allclose(kernel(X, Y), values, rtol=1e-10, atol=0) for values in both)
-    assert not np.allclose(*both)
+def test_bad_parameters_get_a_sentence(options, message):
+    with pytest.raises(ValueError, match=message):
+        ElasticDistance(**options)([[1.0, 2.0, 3.0]])
 
 
-@needs_aeon
-@pytest.mark.parametrize("window", [None, 0.4])
-@pytest.mark.parametrize("metric", ["dtw", "ddtw", "wdtw", "lcss", "erp", "edr", "msm", "twe"])
-def test_elastic_distances_are_symmetric_with_zero_diagonal(metric, window, rng):
-    X = ragged(rng, [5, 8, 3, 8, 6], 2)
-    kernel = ElasticDistance(metric, window=window)
-    D = kernel(X, list(X))
-    assert np.isfinite(D).all()
-    assert_allclose(D, D.T, rtol=1e-12)
-    assert_array_equal(np.diagonal(D), np.zeros(5))
-    assert_array_equal(kernel.diag(X), np.zeros(5))
+@pytest.mark.parametrize("bound", [np.nan, [1.0, 2.0]])
+def test_bad_bounds_get_a_sentence(bound):
+    with pytest.raises(ValueError, match="bound to be a number, or one number for each of the 1"):
+        ElasticDistance().bounded([[1.0]], [[2.0]], bound)
 
 
-@needs_aeon
-def test_edr_of_a_constant_series_with_itself_is_what_the_block_says():
-    X = [np.ones(4), np.arange(4.0)]
-    kernel = ElasticDistance("edr")
-    assert_array_equal(kernel.diag(X), np.diagonal(kernel(X, list(X))))
+# --- without Numba ------------------------------------------------------------------------------
+
+PROGRAM = """
+import sys
+import numpy as np
+sys.modules["numba"] = None
+from krein.kernels import ElasticDistance, _elastic
+assert _elastic.block() is _elastic._block
+X = np.load(sys.argv[1])
+names = sys.argv[3].split(",")
+np.save(sys.argv[2], [ElasticDistance(name)(X) for name in names])
+"""
+
+
+def test_distances_are_the_same_without_numba(tmp_path, rng):
+    X = rng.normal(size=(3, 7, 2))
+    np.save(tmp_path / "X.npy", X)
+    source = str(Path(_elastic.__file__).parents[2])
+    command = [sys.executable, "-c", PROGRAM, tmp_path / "X.npy", tmp_path / "D.npy"]
+    command.append(",".join(NAMES))
+    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": source})
+    expected = [ElasticDistance(name)(X) for name in NAMES]
+    assert_allclose(np.load(tmp_path / "D.npy"), expected, rtol=1e-12, atol=1e-12)

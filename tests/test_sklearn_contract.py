@@ -55,6 +55,7 @@ from krein import (
     VarianceConstrainedClassifier,
     VarianceConstrainedRegressor,
 )
+from krein.auto.columns import Columns
 from krein.features import FeatureMap
 from krein.kernels import (
     DeltaGaussian,
@@ -91,7 +92,7 @@ ESTIMATORS = _public_estimators()
 fourier = partial(RandomFourier, n_components=16, random_state=0)
 gegenbauer = partial(RandomGegenbauer, n_components=16, random_state=0)
 nystrom = partial(Nystrom, n_components=3, random_state=0)
-mixture = partial(MixtureFourier, n_components=6, max_iter=2, n_subsample=30, random_state=0)
+mixture = partial(MixtureFourier, n_components=4, max_iter=1, n_subsample=20, random_state=0)
 learned = partial(NotSoRandomFeatures, n_components=6, n_starts=4, random_state=0)
 
 
@@ -146,8 +147,11 @@ VARIANTS = [
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip", calibrate=True),
+    Columns(),
 ]
 MORE = [
+    KreinRegressor(random_state=0),
+    KreinClassifier(n_components=5, random_state=0),
     fourier(ShiftGaussian()),
     fourier(weights="calibrated"),
     fourier(ShiftGaussian(), decomposition="jordan", allocation="equal"),

@@ -16,7 +16,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import krein
-import krein.auto.estimators
+import krein.auto.automatic
 from krein.auto.maps import Candidate
 from krein.kernels import DeltaGaussian, Gaussian
 from krein.streaming import Blocks
@@ -131,7 +131,7 @@ def test_combined_sides_are_stacked_by_folds_with_maps_of_their_own():
 def test_the_automatic_learner_refits_supervised_maps_for_each_fold(monkeypatch):
     X = _rows()
     one = [Candidate("memory", 2, Memoriser())]
-    monkeypatch.setattr(krein.auto.estimators, "candidates", lambda *args: one)
+    monkeypatch.setattr(krein.auto.automatic, "candidates", lambda *args: one)
     monkeypatch.setattr(krein.auto.plan, "FEW", 0)  # otherwise few rows nest all maps
     model = krein.KreinRegressor(Gaussian(1.0), random_state=0).fit(X, NOISE)
     scores = [trial.score for trial in model.report_.trials]

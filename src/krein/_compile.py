@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ._threads import no_fork
 
 
-def compiled(loop: Callable[..., Any], **options: Any) -> Callable[..., Any] | None:
+def compiled(
+    loop: Callable[..., Any],
+    helpers: Iterable[Callable[..., Any]] = (),
+    inlined: Iterable[Callable[..., Any]] = (),
+    **options: Any,
+) -> Callable[..., Any] | None:
     """Compile a loop to run without Python's lock, and cache the result on disk.
 
     Parameters
     ----------
     loop : callable
         A function of arrays and numbers.
+    helpers : iterable of callable, default=()
+        The functions that the loop calls, from the same file: the cache of the loop is renewed if
+        its file changes.
+    inlined : iterable of callable, default=()
+        Further helpers, whose code is copied to where they are called.
     **options : dict
         Options of `numba.njit`.
 
@@ -27,9 +37,13 @@ def compiled(loop: Callable[..., Any], **options: Any) -> Callable[..., Any] | N
     # A fork in another thread waits: in its child a half-imported module would stay locked.
     with no_fork():
         try:
-            import numba  # here, because Numba takes longer to import than krein
+            import numba.extending  # here, because Numba takes longer to import than krein
         except ImportError:
             return None
+        for helper in helpers:
+            numba.extending.register_jitable(helper)
+        for helper in inlined:
+            numba.extending.register_jitable(forceinline=True)(helper)
         jit = functools.partial(numba.njit, nogil=True, error_model="numpy", **options)
         try:
             return _guarded(jit(cache=True)(loop))

@@ -164,8 +164,13 @@ def blas_threads_for(X: Any, *widths: int) -> AbstractContextManager[Any]:
     return one_blas_thread() if small else nullcontext()
 
 
-def over_blocks(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
-    """Call `work` on every block, in as many threads as BLAS is allowed; BLAS itself uses one."""
+def over_blocks(
+    work: Callable[[Any], None], blocks: Iterable[Any], n_threads: int | None = None
+) -> None:
+    """Call `work` on every block, in as many threads as BLAS is allowed; BLAS itself uses one.
+
+    A number as `n_threads` replaces the number of threads that BLAS is allowed.
+    """
     todo = deque(blocks)
 
     def loop() -> None:
@@ -177,7 +182,7 @@ def over_blocks(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
             work(block)
 
     with one_blas_thread() as allowed:
-        run_in_threads(loop, min(allowed, max(1, len(todo))))
+        run_in_threads(loop, min(n_threads or allowed, max(1, len(todo))))
 
 
 def run_in_threads(work: Callable[[], None], n_workers: int) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ._validation import as_generator
 from .comparison.advice import Advice
 from .comparison.compare import N_SEEDS
-from .comparison.measurement import measurements
+from .comparison.measurement import Measurement, measurements
 from .comparison.methods import METHODS
 from .comparison.sample import Sample, checked_data
 from .comparison.trials import Trial, run_trials
@@ -196,7 +196,7 @@ def diagnose(
     rows = measurements(trials)
     advice = Advice.of(rows)
     said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
-    said += [advice.sentence, f"The kernel is {_kind(positive, asymmetry)}."]
+    said += [advice.sentence, *_unmeasured(rows), f"The kernel is {_kind(positive, asymmetry)}."]
     return Diagnosis(
         kernel=one_line(kernel),
         n_rows=len(K),
@@ -264,6 +264,15 @@ def _trials(sample: Sample, width: int) -> list[Trial]:
     methods = [method for method in METHODS if method.name in CANDIDATES]
     methods = [method for method in methods if method.can_serve(sample)]
     return list(run_trials(sample, methods, [width]))
+
+
+def _unmeasured(rows: Sequence[Measurement]) -> list[str]:
+    """Say why there is no error of Nyström, which serves every kernel, beside other errors."""
+    if not any(row.is_measured for row in rows):
+        return []
+    last = rows[-1]
+    is_missing = last.method == "Nystrom" and not last.is_measured
+    return [f"{last.method} was not measured: {last.note}"] if is_missing else []
 
 
 def _mass(kernel: Kernel, sample: Sample, trials: Sequence[Trial]) -> tuple[float | None, bool]:

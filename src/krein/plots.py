@@ -79,5 +79,6 @@ def plot_comparison(comparison: Any, axes: Any = None) -> Any:
         ax.set_xlabel(label)
     axes[0].set_ylabel("relative error of the kernel matrix")
     axes[0].set_title(comparison.kernel)
-    axes[1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
+    if measured:
+        axes[1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return np.asarray(axes)

@@ -2,223 +2,43 @@
 
 from __future__ import annotations
 
-import warnings
-from functools import partial
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._threads import one_blas_thread
-from .._validation import all_or_nothing, as_generator, outside_level
-from ..estimators._certainty import Certainty
-from ..estimators._estimator import Estimator, is_stream
 from ..estimators._parameters import store
-from ..estimators._progress import reporting, stage, with_callbacks
-from ..estimators._representation import Recipe, scaled_gaussian
-from ..estimators._targets import Numbers, Targets, labels_of
 from ..estimators.ridge import KreinRidge, KreinRidgeClassifier
 from ..estimators.svc import KreinSVC
 from ..estimators.two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
 from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
 from ..kernels import Kernel
-from ..kernels.memory import Memory, Remembered
-from ..kernels.values import UninformativeWarning, warn_uninformative
-from ..rows import count
-from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
-from ..streaming.data import map_rows
-from ..streaming.survey import Rows
-from .maps import candidates, views
+from .automatic import Automatic
 from .parameters import with_parameters
-from .plan import Plan
-from .report import Report
-from .sizes import AT_ONCE, FEW, N_JUDGED
-from .trials import TWO_SIDED, Tasks, Trials
-from .values import median_dissimilarity, resolved
-
-
-class Automatic(Certainty, Estimator):
-    """Fit learners with tuned penalties on several maps and keep the best of cross-validation.
-
-    A subclass defines `_learners` and, if it compares trials by other losses than the squared
-    error, `_criteria`.
-    """
-
-    estimators_: list[Any]
-    report_: Report
-    kernel_: Kernel | str
-
-    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
-        """Return the classes and options of the learners to try, by name; `few`: on few rows."""
-        raise TypeError(f"{self._name} must define _learners.")
-
-    def _criteria(self, few: bool) -> tuple[str, ...]:
-        """Return the losses that trials are compared by, as `cv_results_` names them."""
-        return ("squared_error",)
-
-    @property
-    def _is_calibrated(self) -> bool:
-        return True
-
-    @property
-    def _recipe(self) -> Recipe:
-        return Recipe(self._name, self.kernel, 1, None, self.random_state)
-
-    @property
-    def _needs_both_sides(self) -> bool:
-        return self._recipe.is_directed
-
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Try, compare and keep the best.
-
-        Parameters
-        ----------
-        X : array-like, CSR, memory map, list of objects, path, container or re-iterable of blocks
-            A path, a container and blocks carry their own targets and weights; see
-            `krein.streaming`.
-        y : array-like of shape (n,) or (n, k), default=None
-            The targets. For a path: the name or index of the column of y. None takes the last
-            column, with a warning.
-        sample_weight : array-like of shape (n,), default=None
-            The weights. For a path: the name or index of the column of weights.
-
-        Returns
-        -------
-        self
-        """
-        # Many small systems: further BLAS threads would cost more CPU time than they save.
-        with reporting(self, None), one_blas_thread(), all_or_nothing(self):
-            data, survey = self._look(X, y, sample_weight)
-            self._fit(data, survey)
-        return self
-
-    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
-        """Return the data, gathered if they are few, and what one pass tells about them."""
-        data = self._open(X, y, sample_weight)
-        survey = Survey.of(data, 0, 2, self._classifies, self._name)
-        if survey.n_rows <= FEW and not data.in_memory:
-            data = data.gathered()
-        return data, survey
-
-    def _fit(self, data: Data, survey: Survey) -> None:
-        targets: Targets = (
-            labels_of(survey, self._name, self.class_weight)
-            if self._classifies
-            else Numbers.of(survey, self._name)
-        )
-        seed = int(as_generator(self.random_state).integers(2**31))
-        n_sampled = count(survey.sample.X)
-        n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
-        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
-        few = plan.repeats > 0
-        kernel = self._kernel(data, survey.sample, few)
-        median = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
-        seen = views(kernel, n_rows, median)
-        maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
-        trials = Trials(
-            Tasks(self._name, data, targets, plan, seed),
-            self._learners(few),
-            self._criteria(few),
-            n_rows,
-            partial(stage, self),
-            self.max_seconds,
-            self.dissimilarity,
-        )
-        if isinstance(kernel, Kernel) and not self.dissimilarity and not kernel.is_pairwise:
-            judged = survey.sample.X[:N_JUDGED]
-            warn_uninformative(kernel, kernel(judged), judged)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
-            self._run(trials, maps)
-        if isinstance(kernel, Remembered):
-            kernel.memory.forget()
-
-    def _run(self, trials: Trials, maps: list[Any]) -> None:
-        try:
-            trials.run(maps)
-        except KeyboardInterrupt:
-            if not trials.n_finished:
-                raise
-            warnings.warn(
-                f"{self._name} was interrupted: the best of {trials.n_finished} finished trials is "
-                "kept.",
-                ConvergenceWarning,
-                stacklevel=outside_level(),
-            )
-        self.estimators_ = trials.finish()
-        self.best_estimator_, self.report_ = self.estimators_[0], trials.report
-        with stage(self, "calibration"):
-            self._calibration = trials.tasks.targets.calibration(trials.held_out())
-        if not trials.saw_both_sides:
-            seen = self.best_estimator_._representation
-            seen.warn_if_two_sided(self._name, self._two_sided_name)
-        if "n_features_in_" in vars(self):
-            for model in self.estimators_:
-                model.n_features_in_ = self.n_features_in_
-
-    def _kernel(self, data: Data, sample: Rows, few: bool) -> Kernel | str:
-        """Return the kernel of all trials; a kernel of few objects remembers its values.
-
-        What the kernel takes from data it takes once, from all rows, so that trials share its
-        values.
-        """
-        if self.kernel is None:
-            self.kernel_ = scaled_gaussian(sample.X)
-        elif isinstance(self.kernel, str):
-            self.kernel_ = self.kernel
-        else:
-            self.kernel_ = resolved(self.kernel, sample)
-        if self.dissimilarity and self._recipe.pairwise:
-            return "precomputed"
-        kernel = self.kernel_
-        if not few or isinstance(kernel, str) or kernel.takes_matrix(data.memory.X):
-            return kernel
-        if 8 * count(data.memory.X) ** 2 > self.max_megabytes * 2**20:
-            return kernel
-        return Remembered(kernel, Memory(kernel._check_data(data.memory.X)))
-
-    def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
-        if self.kernel is None:
-            raise ValueError(
-                f"{self._name}(dissimilarity=True) needs a kernel whose values are "
-                "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
-                "is a Gaussian, a similarity."
-            )
-        return median_dissimilarity(self._name, kernel, data, sample)
-
-    # --- prediction -----------------------------------------------------------------------------
-
-    def _mean(self, X: Any, name: str) -> NDArray:
-        """Average the outputs of one method over all kept models."""
-        check_is_fitted(self, "estimators_")
-        with one_blas_thread():
-            rows = self._new_rows(X)
-            methods = [getattr(model, name) for model in self.estimators_]
-            if is_stream(X) or not isinstance(rows, InMemory):
-                return np.mean([method(rows) for method in methods], axis=0)
-            if len(methods) == 1:
-                return methods[0](rows.X)
-            means = Collected(lambda block: np.mean([f(block.X) for f in methods], axis=0))
-            return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
+from .trials import TWO_SIDED
 
 
 @with_parameters
 class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     """Regression with any kernel, everything chosen by cross-validation.
 
-    The learner tries Kreĭn ridge and variance-constrained least squares, each with its penalties
-    tuned, on Nyström maps of several ranks, on similarities as features and on a Gaussian of them,
-    and, if there are many rows and the kernel has a measure, on random Fourier features. `report_`
-    says what was tried, what was chosen and why. Ridge is tried on all maps, the other learner on
-    the three maps that suit ridge best. A kernel that is not symmetric is also tried with two-sided
-    ridge, on all maps, and with its symmetric part. Dissimilarities D give maps of ``−½ D²``, the
-    similarity of the papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows;
-    D itself and a Gaussian of its rows are tried as features.
+    On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
+    is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
+    distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
+    their own (automatic relevance determination) if that clearly lowers the error of other rows.
+    Kreĭn ridge then learns on the exact kernel with up to 3000 rows, else on the widest Nyström map
+    that fits a budget of operations, which no clock measures, and `max_megabytes`.
+
+    With a kernel that is given, the learner tries Kreĭn ridge and variance-constrained least
+    squares, each with its penalties tuned, on Nyström maps of several ranks, on similarities as
+    features and on a Gaussian of them, and, if there are many rows and the kernel has a measure, on
+    random Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried
+    on all maps, the other learner on the three maps that suit ridge best. A kernel that is not
+    symmetric is also tried with two-sided ridge, on all maps, and with its symmetric part.
+    Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and
+    exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its rows are tried
+    as features.
 
     On up to 2000 rows (a stream of so few rows is gathered) maps are fitted anew for each fold, and
     the best few trials, none with more than 1.5 times the smallest loss, are averaged: the best
@@ -292,14 +112,23 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
 class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     """Classification with any kernel, everything chosen by cross-validation.
 
-    The learner tries Kreĭn ridge, variance-constrained least squares and the squared-hinge machine,
-    each with its penalties tuned, on Nyström maps of several ranks, on similarities as features and
-    on a Gaussian of them, and, if there are many rows and the kernel has a measure, on random
-    Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried on all
-    maps, the other learners on the three maps that suit ridge best. A kernel that is not symmetric
-    is also tried with two-sided ridge, on all maps, and with its symmetric part. Dissimilarities D
-    give maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates
-    each on more than 200 rows; D itself and a Gaussian of its rows are tried as features.
+    On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
+    is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
+    distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
+    their own (automatic relevance determination) if that clearly lowers the error of other rows.
+    Kreĭn ridge then learns on the exact kernel with up to 3000 rows, else on the widest Nyström map
+    that fits a budget of operations, which no clock measures, and `max_megabytes`; the
+    squared-hinge machine learns on up to 1000 landmarks.
+
+    With a kernel that is given, the learner tries Kreĭn ridge, variance-constrained least squares
+    and the squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks,
+    on similarities as features and on a Gaussian of them, and, if there are many rows and the
+    kernel has a measure, on random Fourier features. `report_` says what was tried, what was chosen
+    and why. Ridge is tried on all maps, the other learners on the three maps that suit ridge best.
+    A kernel that is not symmetric is also tried with two-sided ridge, on all maps, and with its
+    symmetric part. Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of
+    exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its
+    rows are tried as features.
 
     Trials are judged by their error; equal errors are common, and the squared error decides among
     them. On up to 2000 rows, of which hardly any are wrong, trials are judged by the Brier score,

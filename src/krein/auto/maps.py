@@ -13,7 +13,7 @@ from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Gaussian, Kernel, Similarity
 from ..proximity import DissimilarityToSimilarity, symmetrize
 from ..rows import Sides
-from .sizes import FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
+from .sizes import FEW, FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDE, WIDTHS
 
 # The width of the Gaussian of similarities, in standard deviations of all similarities.
 SIGMA = 1.4
@@ -30,12 +30,19 @@ class Candidate(NamedTuple):
     is_directed : bool
         True if the map is that of a kernel that is not symmetric, and two-sided learners gain by
         its second side.
+    kinds : tuple of str or None
+        The learners that are tried on the map; None leaves the choice to the trials.
+    is_nested : bool
+        True if the map is fitted anew for each fold on few rows. A map of all rows of a positive
+        kernel need not be: a ridge of some rows is the same on the features of all rows.
     """
 
     name: str
     width: int
     features: Any
     is_directed: bool = False
+    kinds: tuple[str, ...] | None = None
+    is_nested: bool = True
 
 
 class View(NamedTuple):
@@ -85,6 +92,11 @@ class BothDirections(TransformerMixin, BaseEstimator):
 def is_directed(kernel: Kernel | str) -> bool:
     """Return True if the kernel is not symmetric."""
     return isinstance(kernel, Kernel) and not kernel.is_symmetric
+
+
+def is_of_vectors(kernel: Kernel | str) -> bool:
+    """Return True if the kernel takes rows of numbers."""
+    return isinstance(kernel, Kernel) and kernel.takes_vectors
 
 
 def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]:
@@ -167,11 +179,15 @@ def _all_maps(
         return
     for view in [given, *(view for view in seen if not view.is_similar)]:
         rows = _rows(view, width, landmarks=rule, **options)
+        yield rows
+        if n_rows > FEW and is_of_vectors(view.kernel):
+            continue  # costs most of the time there, and is for similarities of objects
         scaled = _rows(view, width, landmarks=rule, scale=True, **options).features
         shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
-        yield rows
         yield Candidate(f"Gaussian of {rows.name}", width, shaped)
-    if isinstance(given.kernel, Kernel) and given.kernel.takes_vectors and n_rows >= MANY:
+    if is_of_vectors(given.kernel) and n_rows > max(WHOLE, WIDE[1]):
+        yield Candidate("Nystrom", WIDE[1], given.map(Nystrom, WIDE[1], **options), directed)
+    if is_of_vectors(given.kernel) and n_rows >= MANY:
         width = 2 * ranks[-1]
         yield Candidate(
             "RandomFourier", width, given.map(RandomFourier, width, **options), directed

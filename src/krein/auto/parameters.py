@@ -5,14 +5,19 @@ from __future__ import annotations
 from sklearn.utils._param_validation import StrOptions
 
 from ..estimators._parameters import COUNT, POSITIVE, shared
+from ..kernels import Kernel
 
 TEXTS = """
-kernel : Kernel, "precomputed" or None, default=None
-    None is a Gaussian as wide as the data. The values of a kernel of objects are computed once
-    for all trials on up to 2000 rows.
+kernel : Kernel, "precomputed", "auto" or None, default=None
+    None and "auto" choose a kernel for a table of numbers: the columns are standardised robustly,
+    and family, width and, where it pays, a width of each column are chosen. A kernel with
+    ``sigma="median"`` or ``gamma="median"`` keeps its formula, and its width is chosen; a number is
+    kept. The values of a kernel of objects are computed once for all trials on up to 2000 rows.
 n_components : int or "auto", default="auto"
-    The rank of Nyström maps; other maps are then left out. "auto" tries 25, 100, 300 and, with
-    up to 1500 rows, all rows.
+    The rank of Nyström maps; other maps are then left out. For a kernel that is chosen, "auto" is
+    the exact kernel with up to 3000 rows, else the widest map that fits the budget of operations
+    and memory. For a kernel that is given, "auto" tries 25, 100, 300 and, with up to 1500 rows, all
+    rows.
 dissimilarity : bool, default=False
     True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities:
     zero for the same object, and larger the less alike two objects are. The learner then also
@@ -37,14 +42,15 @@ estimators_ : list
 report_ : Report
     What was tried and why; printing it shows a table and a sentence.
 kernel_ : Kernel or "precomputed"
-    A copy of the kernel of all trials. A rate ``gamma="median"`` is a number there, taken once
-    from all rows.
+    The kernel of all trials. A width "median" is a number there. A kernel that was chosen takes
+    the standardised columns, not the rows of X.
 n_features_in_ : int
     The number of columns of X.
 """
 
 with_parameters = shared(
     TEXTS,
+    kernel=[Kernel, StrOptions({"auto", "precomputed"}), None],
     n_components=[COUNT, StrOptions({"auto"})],
     n_models=[COUNT, StrOptions({"auto"})],
     dissimilarity=["boolean"],

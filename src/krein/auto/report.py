@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .choice import Choice
+
 # Number of characters of a note in the printed report; `Trial.note` has the whole note.
 LONGEST_NOTE = 100
 # What losses are called in a report.
@@ -69,12 +71,18 @@ class Report:
         The indices of the trials whose outputs are averaged, the best one first.
     reason : str
         A sentence that says what was chosen and why.
+    kernel : Choice or None
+        The kernels that were compared, if the kernel or its width was chosen.
+    notes : list of str
+        Sentences that say what was left out and why.
     """
 
     criteria: tuple[str, ...]
     trials: list[Trial] = field(default_factory=list)
     averaged: list[int] = field(default_factory=list)
     reason: str = ""
+    kernel: Choice | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def chosen(self) -> int:
@@ -91,7 +99,8 @@ class Report:
             row = f"{t.features:<28}{t.width:>6}  {t.learner:<13}{losses}{t.seconds:>9.2f}"
             note = shorten(t.note, LONGEST_NOTE, placeholder=" …")
             lines.append(f"{row} {mark} {note}".rstrip())
-        return "\n".join([*lines, self.reason])
+        chosen = [] if self.kernel is None else [str(self.kernel), ""]
+        return "\n".join([*chosen, *lines, self.reason, *self.notes])
 
     def to_frame(self) -> Any:
         """Return the trials as a pandas DataFrame, one row per trial.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._hashing import as_key
+from .._threads import blas_threads_for
 from .._validation import as_generator
 from ..estimators._errors import NoFoldsError
 from ..estimators._representation import Recipe
@@ -141,11 +142,16 @@ class Trials:
     def run(self, maps: list[Candidate]) -> None:
         """Try the first learner on all maps, and the other learners on the maps that suit it.
 
-        The two-sided learner is tried on all maps with two sides.
+        The two-sided learner is tried on all maps with two sides. A map that names its learners is
+        tried with these alone.
         """
         first, *others = (kind for kind in self.learners if kind != TWO_SIDED)
         scores: dict[Candidate, tuple[float, ...]] = {}
         for candidate in maps:
+            if candidate.kinds is not None:
+                for kind in candidate.kinds:
+                    self.attempt(kind, candidate)
+                continue
             kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
             scores[candidate] = min(self.attempt(kind, candidate) for kind in kinds)
             if self.plan.chooses:
@@ -182,7 +188,8 @@ class Trials:
     def _failure(self, kind: str, candidate: Candidate) -> str:
         """Fit a trial; return why it failed, or nothing."""
         try:
-            with self.stage(f"{kind}, {candidate.name}, width {candidate.width}"):
+            stage = self.stage(f"{kind}, {candidate.name}, width {candidate.width}")
+            with stage, blas_threads_for((), candidate.width):
                 models = self._models(kind, candidate)
         except BadPairError:
             raise
@@ -208,7 +215,7 @@ class Trials:
                 features=candidate.features,
                 alpha="cv",
                 cv=self.plan.cv,
-                nested=self.plan.repeats > 0,
+                nested=self.plan.repeats > 0 and candidate.is_nested,
                 calibrate=False,
                 random_state=seed,
                 **options,

@@ -92,6 +92,8 @@ def compare(
     >>> print(found.advice)
     Nystrom has the least error, ... at width 64. Of the unbiased methods RandomFourier has the...
     """
+    if y is None and learner is not None:
+        raise ValueError("compare needs y to score a learner, got y=None: pass y, or no learner.")
     rng = as_generator(random_state)
     widths = _checked_widths(widths)
     _check_sizes(max_rows, n_seeds, max_seconds)

@@ -39,8 +39,9 @@ class Method:
     data_dependent : bool
         True if the map is fitted to kernel values. False if only the range of the data matters.
     unbiased : bool
-        True if the mean of the approximate kernel over all seeds is the kernel, or the measure that
-        represents the kernel on the range of the data.
+        True if the mean of the approximate kernel over all seeds is the kernel. If a measure was
+        found by a linear programme, the mean is the kernel of the measure, which is close to the
+        kernel on the range of the data.
     serves : callable, default=None
         ``serves(sample)`` returns False if the method cannot take the kernel of a `Sample` on its
         rows, which are vectors. None means that the method takes every kernel of vectors.
@@ -122,7 +123,7 @@ def _rival(kind: type[FeatureMap], unbiased: bool) -> Method:
             warnings.simplefilter("ignore")
             try:
                 build(sample.kernel, 2, 0).fit(sample.rows[:N_TRIED])
-            except ValueError:
+            except (TypeError, ValueError):
                 return False
         return True
 

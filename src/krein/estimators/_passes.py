@@ -79,7 +79,8 @@ class Mistakes:
     ):
         self.folds, self.fitted, self.targets, self.at_once = folds, fitted, targets, at_once
         n_candidates = len(next(iter(fitted.values()))[0])
-        self.wrong, self.total = np.zeros(n_candidates), 0.0
+        self.wrong, self.clipped = np.zeros((2, n_candidates))
+        self.total = 0.0
 
     def update(self, block: FeatureBlock) -> Mistakes:
         places = self.folds(block.hashes, block.rows)
@@ -93,10 +94,13 @@ class Mistakes:
                 out = out + intercepts[part][:, None]
                 wrong = self.targets.mistakes(out, block.Y[rows])
                 self.wrong[part] += wrong @ s[rows]
+                distance = np.square(np.clip(out, -1, 1) - block.Y[rows]).sum(axis=2)
+                self.clipped[part] += distance @ s[rows]
         return self
 
     def merge(self, other: Mistakes) -> Mistakes:
         self.wrong += other.wrong
+        self.clipped += other.clipped
         self.total += other.total
         return self
 
@@ -104,6 +108,11 @@ class Mistakes:
     def errors(self) -> Array:
         """The share of wrong rows of each candidate."""
         return self.wrong / (self.total or 1.0)
+
+    @property
+    def brier(self) -> Array:
+        """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
+        return self.clipped / (4 * self.total or 1.0)
 
 
 class OutsideFolds:
@@ -157,13 +166,12 @@ class Predictions:
 
     def update(self, block: Any) -> Self:
         for part in split(Block(block.X), self.representation.block_rows):
-            Z = self.representation.transform(part.X, self.n_rows)
-            self.parts.append(self._of(Z))
-            self.n_rows += len(Z)
+            self.parts.append(self._of(part.X))
+            self.n_rows += len(self.parts[-1])
         return self
 
-    def _of(self, Z: Array) -> Array:
-        return (Z @ self.coef.T.astype(Z.dtype)).astype(float)
+    def _of(self, X: Any) -> Array:
+        return self.representation.outputs(X, self.coef.T, self.n_rows).astype(float)
 
     def merge(self, other: Self) -> Self:
         self.parts += other.parts
@@ -189,5 +197,7 @@ class Doubts(Predictions):
         super().__init__(representation, coef)
         self.posterior = posterior
 
-    def _of(self, Z: Array) -> Array:
-        return np.column_stack([super()._of(Z), self.posterior.variances(Z)])
+    def _of(self, X: Any) -> Array:
+        Z = self.representation.transform(X, self.n_rows)
+        outputs = (Z @ self.coef.T.astype(Z.dtype)).astype(float)
+        return np.column_stack([outputs, self.posterior.variances(Z)])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..forms import Form
 from ..learning import L1, Constrained, Indefinite, LeastSquares, Split
-from ..learning.selection import along_gradient
+from ..learning.selection import Walk, along_gradient
 
 Array = NDArray[np.floating]
 
@@ -123,6 +123,24 @@ class Wanted:
             pairs = [(a, self._second(a)) for a in alphas]
         spreads = SPREADS if self.spread == "cv" else (self.spread,)
         return [self._made(a, b, spread) for a, b in pairs for spread in spreads]
+
+    @property
+    def is_default(self) -> bool:
+        """True if the default grids of the split penalty are searched."""
+        grids = self.alphas is None and self.alphas_neg is None
+        return self.kind is Split and self.alpha == "cv" and grids
+
+    def walk(self, walk: Walk, scale: float, form: Form) -> None:
+        """Try few penalties of the default grids: equal ones, then others of the negative part."""
+        alphas = self.first(scale).tolist()
+        free, tied = self.is_second_free(form), self.is_tied(form)
+        pairs = [(a, a if free or tied else self._second(a)) for a in alphas]
+        place = walk.along([Split(*map(float, pair)) for pair in pairs])
+        if free:
+            seconds = self._seconds(np.array(alphas), scale)
+            walk.attempt([Split(alphas[place], float(second)) for second in seconds])
+            second = walk.best().alpha_neg
+            walk.along([Split(alpha, second) for alpha in alphas], stride=1, start=place)
 
     def _seconds(self, alphas: Array, scale: float) -> Array:
         if self.alphas_neg is not None:

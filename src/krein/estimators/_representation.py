@@ -96,6 +96,33 @@ class Representation:
         except BadPairError as bad:
             raise bad.after(start) from None
 
+    def outputs(self, X: Any, coef: Array, start: int = 0) -> Array:
+        """Return ``Z(X) coef`` for coefficients of shape (p, q).
+
+        A Nyström map multiplies the kernel values by one matrix of q columns, which is cheaper than
+        by the p columns of its features.
+
+        Parameters
+        ----------
+        X : rows, as the map takes them
+        coef : ndarray of shape (p, q)
+        start : int, default=0
+            The index of the first row in the data, for error messages.
+        """
+        last = last_step(self.features)
+        # The sum over landmarks cancels digits, of which single precision has too few.
+        single = getattr(X, "dtype", None) == np.float32
+        if single or self.is_doubled or not getattr(last, "is_linear", False):
+            Z = self.transform(X, start)
+            return Z @ coef.astype(Z.dtype)
+        try:
+            X = _seen(self.features, X)
+            if last is not self.features:
+                X = self.features[:-1].transform(X)
+            return last.outputs(X, coef)
+        except BadPairError as bad:
+            raise bad.after(start) from None
+
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
         X = right_of(X)

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._threads import LARGE
 from .._validation import as_generator, outside_level
 from ..forms import Form
 from ..learning import L1, LeastSquares, SquaredError, solver_for
-from ..learning.selection import FoldProblems, best
+from ..learning.selection import FoldProblems, Walk, best
 from ..streaming import Folds, Moments, Survey, fold
 from ._errors import NoFoldsError
 from ._learner import Learner
@@ -117,7 +118,10 @@ class LeastSquaresLearner(Learner):
 
     def _tune(self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None) -> Any:
         """Choose a penalty by cross-validation."""
-        candidates = self._candidates(wanted, solver, problems.whole)
+        walk = self._walk(wanted, solver, problems, task)
+        candidates = (
+            self._candidates(wanted, solver, problems.whole) if walk is None else walk.tried
+        )
         by_error = self._criterion == "error" and task is not None
         square = float(problems.whole.square.sum()) or 1.0
         parts = task.folds if task is not None and self._nests(task) else None
@@ -129,17 +133,20 @@ class LeastSquaresLearner(Learner):
             # Few rows do not tell losses apart that differ by a thousandth.
             alike = np.round(scores.losses / (scores.losses.min() or 1.0), 3)
         else:
-            found = problems.coefficients(solver, candidates)
-            fitted = list(found) if by_error else []
+            found = problems.coefficients(solver, candidates) if walk is None else walk.fitted()
+            # An automatic learner compares classifiers by their errors, whatever tunes them.
+            counts = by_error or (self._classifies and task is not None and task.is_shared)
+            fitted = list(found) if counts else []
             losses = problems.losses(fitted or found)
             results = as_table(candidates, squared_error=losses)
             # In units of the targets' own square rounding errors are always the same.
             alike = losses / square
-            if by_error and self.alpha != "gradient":
+            if fitted and self.alpha != "gradient":
                 assert task is not None
                 by_fold = dict(zip(problems.folds, fitted, strict=True))
-                mistakes = Mistakes(task.survey.folds, by_fold, task.targets)
-                results["error"] = fold(task.blocks, mistakes).errors
+                judging = Mistakes(task.survey.folds, by_fold, task.targets)
+                mistakes = fold(task.blocks, judging)
+                results |= {"error": mistakes.errors, "brier": mistakes.brier}
         # Among equal losses the largest penalties win: a negative part that the folds hardly have
         # may show in all rows.
         keys = [alike, -results["alpha_neg"], -results["alpha"]]
@@ -150,6 +157,17 @@ class LeastSquaresLearner(Learner):
         chosen = best(results["error"], *keys) if by_error else best(*keys)
         self.cv_results_ = {**results, "chosen": chosen}
         return candidates[chosen]
+
+    def _walk(
+        self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None
+    ) -> Walk | None:
+        """Search the penalties of a wide problem; None if all of them are tried."""
+        nested = task is not None and self._nests(task)
+        if nested or problems.whole.width <= LARGE or not wanted.is_default:
+            return None
+        walk = Walk(problems, solver)
+        wanted.walk(walk, self._posed(solver, problems.whole)[1], solver.form)
+        return walk
 
     def _descend(
         self,

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..spectral import NotSoRandomFeatures, Search
 from ..spectral.not_so_random import check_sphere
-from ..streaming import Survey
+from ..streaming import Data, Survey
 from ._hinge_search import CenteredRows
 from ._parameters import shared, store
 from ._penalties import Wanted
@@ -23,7 +23,7 @@ from ._task import Task
 from .svc import KreinSVC
 
 # The values of C that cross-validation compares. The learned kernel has mass 1.
-GRID = (0.1, 1.0, 10.0, 100.0, 1000.0)
+GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 # Parameters that the map takes as they are.
 OF_MAP = (
     "n_components",
@@ -65,7 +65,7 @@ class NotSoRandomClassifier(KreinSVC):
     {n_rounds}
     C : float or "cv", default="cv"
         Inverse strength of the penalty, as in ``SVC``, and the upper bound of the duals in the
-        game. "cv" compares 0.1, 1, 10, 100 and 1000 by cross-validation: for each fold a map is
+        game. "cv" compares 0.01, 0.1, … 1000 by cross-validation: for each fold a map is
         learned without the rows of the fold, so learning takes `cv` + 1 times as long. The game
         hardly depends on C, so its duals are then bounded by 1.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -191,6 +191,14 @@ class NotSoRandomClassifier(KreinSVC):
             check_sphere(self, X)
         return X, y
 
+    def _survey(self, data: Data, key: int) -> Survey:
+        if isinstance(self.C, str) and not data.in_memory:
+            raise ValueError(
+                f"{self._name}(C={self.C!r}) learns the features anew for each fold, which needs "
+                "data in memory: pass arrays, or give C a number."
+            )
+        return super()._survey(data, key)
+
     def _targets_of(self, survey: Survey) -> Targets:
         targets, labels = super()._targets_of(survey), np.asarray(survey.sample.y)
         if len(labels) < 3:
@@ -203,16 +211,11 @@ class NotSoRandomClassifier(KreinSVC):
                 f"{self._name} needs rows that differ between the classes, but at each distinct "
                 f"row the class {str(labels[0])!r} is the most frequent one."
             )
+        if isinstance(self.C, str):
+            self._check_folds(labels)
         return targets
 
     def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
-        if isinstance(self.C, str) and not task.data.in_memory:
-            raise ValueError(
-                f"{self._name}(C={self.C!r}) learns the features anew for each fold, which needs "
-                "data in memory: pass arrays, or give C a number."
-            )
-        if isinstance(self.C, str):
-            self._check_folds(np.asarray(task.survey.sample.y))
         # The objective of `KreinSVC` is a mean over the rows, and C belongs to a sum.
         self._scale = 1 / (2 * float(rows.weight.sum()))
         alphas = self._scale / np.array(GRID)

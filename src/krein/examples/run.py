@@ -129,7 +129,7 @@ def _compare(
     )
     rbf_sampler = None
     if isinstance(kernel, Gaussian):
-        gamma = 1 / (2 * kernel.sigma**2)
+        gamma = 1 / (2 * float(kernel.sigma) ** 2)
         sampler = RBFSampler(gamma=gamma, n_components=width, random_state=seed(rng))
         sampler.fit(split.train)
         train, test = sampler.transform(split.train), sampler.transform(split.test)

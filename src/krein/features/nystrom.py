@@ -300,6 +300,33 @@ class Nystrom(FeatureMap):
         guard(Z, own, own_range)
         return Z
 
+    @property
+    def is_linear(self) -> bool:
+        """True if features are kernel values times a matrix, without a guard against explosions."""
+        return self._guard is None
+
+    def outputs(self, X: Any, coef: NDArray) -> NDArray:
+        """Return ``transform(X) @ coef`` for a map that `is_linear`, without the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or sequence of objects
+            The data.
+        coef : ndarray of shape (rank, q)
+            The coefficients.
+
+        Returns
+        -------
+        ndarray of shape (n, q)
+        """
+        check_is_fitted(self)
+        X = self._validate(X, reset=False)
+
+        def values(rows: slice) -> NDArray:
+            return self._values(X, rows, dual=False)
+
+        return project(self.kernel_, X, self._left @ coef, values)
+
     def _map_dual(self, X: Any) -> NDArray:
         if hasattr(self, "form_"):
             return super()._map_dual(X)

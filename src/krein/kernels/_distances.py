@@ -154,7 +154,15 @@ def _dense(A: Any) -> NDArray:
 
 def city_distances(X: Any, Y: Any) -> NDArray:
     """Return ``‖x − y‖₁``."""
-    return manhattan_distances(X, Y)
+    return manhattan_distances(_short(X), _short(Y))
+
+
+def _short(A: Any) -> Any:
+    """Return a sparse matrix with indices of 32 bits, which scikit-learn needs here."""
+    if not sparse.issparse(A) or A.indices.dtype == np.int32:
+        return A
+    parts = A.data, A.indices.astype(np.int32), A.indptr.astype(np.int32)
+    return sparse.csr_matrix(parts, shape=A.shape)
 
 
 def in_units(z: NDArray, width: float) -> NDArray:

@@ -12,15 +12,18 @@ from .._validation import check_positive, check_vector
 from ..measures import InfiniteMassError, Measure, Normal, Part, TrigonometricRatio
 from ..rows import count
 from ._distances import centred, distances, in_units, norms
-from .base import Kernel
+from .medians import WithMedian
 from .traits import Traits
 
 
-class _Directed(Kernel):
+class _Directed(WithMedian):
     """A kernel ``exp(−‖Δ‖² / 2σ²)`` times a function of v·Δ, where Δ = x − y."""
 
     traits = Traits(is_symmetric=False, has_closed_form=True, is_stationary=True)
-    sigma: float
+    sigma: float | str
+
+    def _sizes(self, X: Any) -> NDArray[np.floating]:
+        return distances(X, X)
 
     def _projections(self, X: Any, Y: Any, vector: NDArray) -> NDArray:
         X, Y = centred(X, Y)
@@ -55,8 +58,8 @@ class ShiftGaussian(_Directed):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Bandwidth σ.
+    sigma : float or "median", default=1.0
+        Bandwidth σ. "median" is the median distance between rows of the training data.
     shift : float or array-like of shape (d,), default=0.1
         The vector r. A number stands for a vector with that number in all coordinates.
 
@@ -68,7 +71,7 @@ class ShiftGaussian(_Directed):
            [0.1353, 0.6065]])
     """
 
-    def __init__(self, sigma: float = 1.0, shift: ArrayLike = 0.1):
+    def __init__(self, sigma: float | str = 1.0, shift: ArrayLike = 0.1):
         self.sigma = sigma
         self.shift = shift
 
@@ -98,7 +101,7 @@ class ShiftGaussian(_Directed):
 class _Tilted(_Directed):
     """A kernel ``exp(−‖Δ‖² / 2σ²)`` times a function of β·Δ that is 1 at Δ = 0."""
 
-    def __init__(self, sigma: float = 1.0, beta: ArrayLike = 0.1):
+    def __init__(self, sigma: float | str = 1.0, beta: ArrayLike = 0.1):
         self.sigma = sigma
         self.beta = beta
 
@@ -122,8 +125,8 @@ class SinhGaussian(_Tilted):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Bandwidth σ.
+    sigma : float or "median", default=1.0
+        Bandwidth σ. "median" is the median distance between rows of the training data.
     beta : float or array-like of shape (d,), default=0.1
         The vector β. A number stands for a vector with that number in all coordinates.
 
@@ -155,8 +158,8 @@ class CoshGaussian(_Tilted):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Bandwidth σ.
+    sigma : float or "median", default=1.0
+        Bandwidth σ. "median" is the median distance between rows of the training data.
     beta : float or array-like of shape (d,), default=0.1
         The vector β. A number stands for a vector with that number in all coordinates.
 

@@ -201,8 +201,14 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
 
     @property
     def is_resolved(self) -> bool:
-        """True if no parameter depends on data, as ``gamma="median"`` of `Similarity` does."""
-        return all(part.is_resolved for part in kernel_parameters(self).values())
+        """True if no parameter depends on data, as ``sigma="median"`` does."""
+        parts = kernel_parameters(self).values()
+        return self._waits_for is None and all(part.is_resolved for part in parts)
+
+    @property
+    def _waits_for(self) -> str | None:
+        """The parameter that depends on data, such as "sigma='median'"; None if there is none."""
+        return None
 
     @property
     def is_pairwise(self) -> bool:
@@ -212,9 +218,10 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
     def resolved(self, X: Any) -> Kernel:
         """Return a kernel whose parameters no longer depend on data.
 
-        ``Similarity(distance)`` has the parameter ``gamma="median"``. In the returned kernel gamma
-        is one over the median distance between up to 100 objects of X. Sums, products, multiples,
-        transposes and parts of kernels resolve the kernels that they are made of. Feature maps and
+        ``Similarity(distance)`` has the parameter ``gamma="median"``, ``Gaussian("median")`` the
+        parameter ``sigma="median"``. In the returned kernel sigma is the median distance between up
+        to 100 objects of X, and gamma is one over it. Sums, products, multiples, transposes and
+        parts of kernels resolve the kernels that they are made of. Feature maps and
         learners call `resolved` on their training data.
 
         Parameters

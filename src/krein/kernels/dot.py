@@ -26,13 +26,16 @@ from .traits import Traits
 class _Affine(DotProduct):
     """A kernel that is a function of ``γ⟨x, y⟩ + c``."""
 
-    def __init__(self, gamma: float = 1.0, coef0: float = 0.0):
+    def __init__(self, gamma: float | str = 1.0, coef0: float = 0.0):
         self.gamma = gamma
         self.coef0 = coef0
 
+    @property
+    def _slope(self) -> float:
+        return check_finite(self, "gamma", self.gamma)
+
     def _affine(self, u: NDArray) -> NDArray:
-        gamma = check_finite(self, "gamma", self.gamma)
-        return gamma * u + check_finite(self, "coef0", self.coef0)
+        return self._slope * u + check_finite(self, "coef0", self.coef0)
 
 
 class Sigmoid(_Affine):
@@ -40,8 +43,8 @@ class Sigmoid(_Affine):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Slope γ.
+    gamma : float or "median", default=1.0
+        Slope γ. "median" is one over the median of |⟨x, y⟩| of the training data.
     coef0 : float, default=0.0
         Offset c.
 
@@ -62,7 +65,7 @@ class Sigmoid(_Affine):
         series[0] = self._profile(np.zeros(()))
         for j in range(n):
             square = series[: j + 1] @ series[j::-1]
-            series[j + 1] = self.gamma * ((j == 0) - square) / (j + 1)
+            series[j + 1] = self._slope * ((j == 0) - square) / (j + 1)
         return series[:n]
 
 
@@ -74,8 +77,8 @@ class RectifiedSigmoid(_Affine):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Slope γ.
+    gamma : float or "median", default=1.0
+        Slope γ. "median" is one over the median of |⟨x, y⟩| of the training data.
     coef0 : float, default=0.0
         Offset c.
 
@@ -98,8 +101,8 @@ class Polynomial(_Affine):
     ----------
     degree : int, default=2
         Exponent. It must be a whole number, because the base may be negative.
-    gamma : float, default=1.0
-        Slope γ.
+    gamma : float or "median", default=1.0
+        Slope γ. "median" is one over the median of |⟨x, y⟩| of the training data.
     coef0 : float, default=1.0
         Offset c.
 
@@ -111,7 +114,7 @@ class Polynomial(_Affine):
            [ 9., 25.]])
     """
 
-    def __init__(self, degree: int = 2, gamma: float = 1.0, coef0: float = 1.0):
+    def __init__(self, degree: int = 2, gamma: float | str = 1.0, coef0: float = 1.0):
         store(self, locals())
 
     def _profile(self, u: NDArray) -> NDArray:
@@ -121,7 +124,7 @@ class Polynomial(_Affine):
         degree = check_degree(self, self.degree)
         coef0 = float(self._affine(np.zeros(())))
         powers = range(min(degree + 1, n))
-        found = [math.comb(degree, j) * self.gamma**j * coef0 ** (degree - j) for j in powers]
+        found = [math.comb(degree, j) * self._slope**j * coef0 ** (degree - j) for j in powers]
         return np.pad(found, (0, n - len(found)))
 
 

@@ -27,8 +27,9 @@ class Laplacian(_L1):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Length scale σ. The parameter ``gamma`` of scikit-learn is 1/σ.
+        "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -39,7 +40,7 @@ class Laplacian(_L1):
 
     traits = Traits(has_closed_form=True, is_stationary=True)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:

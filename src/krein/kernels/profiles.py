@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ..measures.radial import Profile
 from ..rows import count
 from ._distances import distances, norms, products
-from .base import Kernel
+from .medians import WithMedian
 from .traits import Traits
 
 
-class OfDistance(Kernel):
+class OfDistance(WithMedian):
     """A kernel that is a function of the distance between rows.
 
     A subclass defines `_profile`, the kernel as a function of the distance, and may replace
@@ -31,6 +31,9 @@ class OfDistance(Kernel):
     def _block(self, X: Any, Y: Any) -> NDArray:
         with np.errstate(over="ignore"):  # a distance in units of a tiny width may be infinite
             return self._profile(self._distances(X, Y))
+
+    def _sizes(self, X: Any) -> NDArray[np.floating]:
+        return self._distances(X, X)
 
     def _diagonal(self, X: Any) -> NDArray:
         return np.repeat(self._profile(np.zeros(1)), count(X))
@@ -49,7 +52,7 @@ class Radial(OfDistance):
         return self._profile
 
 
-class DotProduct(Kernel):
+class DotProduct(WithMedian):
     """A kernel that is a function of the product u = ⟨x, y⟩.
 
     A subclass defines `_profile`, the kernel as a function of u. On unit rows ``u = 1 − z²/2``, so
@@ -72,6 +75,9 @@ class DotProduct(Kernel):
     @property
     def zonal_profile(self) -> Profile:
         return self._profile
+
+    def _sizes(self, X: Any) -> NDArray[np.floating]:
+        return np.abs(products(X, X))
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         with np.errstate(over="ignore"):

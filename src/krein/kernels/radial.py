@@ -29,8 +29,9 @@ class Gaussian(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Bandwidth σ. The parameter ``gamma`` of scikit-learn is 1/(2σ²).
+        "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -44,7 +45,7 @@ class Gaussian(Radial):
 
     traits = Traits(has_closed_form=True, is_stationary=True)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
@@ -129,8 +130,9 @@ class DeltaGaussian(GaussianCombination):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         Bandwidth σ of the positive Gaussian, τ₁ in the papers.
+        "median" is the median distance between rows of the training data.
     sigma_neg : float, default=10.0
         Bandwidth σ₋ of the negative Gaussian, τ₂ in the papers.
 
@@ -142,7 +144,7 @@ class DeltaGaussian(GaussianCombination):
            [-0.4712,  0.    ]])
     """
 
-    def __init__(self, sigma: float = 1.0, sigma_neg: float = 10.0):
+    def __init__(self, sigma: float | str = 1.0, sigma_neg: float = 10.0):
         self.sigma = sigma
         self.sigma_neg = sigma_neg
 
@@ -161,8 +163,8 @@ class Matern(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Length scale σ.
+    sigma : float or "median", default=1.0
+        Length scale σ. "median" is the median distance between rows of the training data.
     nu : float, default=1.5
         Smoothness ν.
 
@@ -175,7 +177,7 @@ class Matern(Radial):
 
     traits = Traits(has_closed_form=True, is_stationary=True)
 
-    def __init__(self, sigma: float = 1.0, nu: float = 1.5):
+    def __init__(self, sigma: float | str = 1.0, nu: float = 1.5):
         self.sigma = sigma
         self.nu = nu
 
@@ -196,8 +198,8 @@ class Cauchy(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Length scale σ.
+    sigma : float or "median", default=1.0
+        Length scale σ. "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -208,7 +210,7 @@ class Cauchy(Radial):
 
     traits = Traits(has_closed_form=True, is_stationary=True)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
@@ -224,8 +226,9 @@ class Epanechnikov(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         The distance σ at which the kernel reaches zero.
+        "median" is the median distance between rows of the training data.
     degree : float, default=1
         Exponent, above 0.
 
@@ -236,7 +239,7 @@ class Epanechnikov(Radial):
     array([[0.75, 0.  ]])
     """
 
-    def __init__(self, sigma: float = 1.0, degree: float = 1):
+    def __init__(self, sigma: float | str = 1.0, degree: float = 1):
         self.sigma = sigma
         self.degree = degree
 
@@ -252,8 +255,8 @@ class Multiquadric(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Length scale σ.
+    sigma : float or "median", default=1.0
+        Length scale σ. "median" is the median distance between rows of the training data.
     c : float, default=1.0
         Offset c, above 0. A larger offset makes the kernel smoother at x = y.
 
@@ -264,7 +267,7 @@ class Multiquadric(Radial):
     array([[5.]])
     """
 
-    def __init__(self, sigma: float = 1.0, c: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0, c: float = 1.0):
         self.sigma = sigma
         self.c = c
 
@@ -280,8 +283,9 @@ class ThinPlateSpline(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
+    sigma : float or "median", default=1.0
         The distance σ at which the kernel changes its sign.
+        "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -290,7 +294,7 @@ class ThinPlateSpline(Radial):
     array([[-0.1733,  2.7726]])
     """
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
@@ -351,8 +355,8 @@ class GeodesicGaussian(Radial):
 
     Parameters
     ----------
-    sigma : float, default=1.0
-        Bandwidth σ in radians.
+    sigma : float or "median", default=1.0
+        Bandwidth σ in radians. "median" is the median distance between rows of the training data.
 
     Examples
     --------
@@ -364,7 +368,7 @@ class GeodesicGaussian(Radial):
 
     traits = Traits(unit_rows=True, antipodal_exponent=0.5)
 
-    def __init__(self, sigma: float = 1.0):
+    def __init__(self, sigma: float | str = 1.0):
         self.sigma = sigma
 
     def _check_data(self, X: Any, name: str = "X") -> Any:

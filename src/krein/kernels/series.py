@@ -1,16 +1,16 @@
-"""Elastic distances between time series; the only file that imports aeon and dtaidistance."""
+"""Elastic distances between time series."""
 
 from __future__ import annotations
 
-import math
+import dataclasses
 import numbers
-import warnings
-from collections.abc import Callable
+import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .._threads import over_blocks
 from .._validation import (
     ArgumentError,
     check_choice,
@@ -19,72 +19,14 @@ from .._validation import (
     check_positive,
     store,
 )
+from . import _elastic
+from ._metrics import METRICS, Metric, Series
 from .base import Kernel
 from .sets import check_ragged, check_ragged_pair
 from .traits import Traits
 
-ROOTED = ("dtw", "ddtw", "wdtw")  # aeon returns a sum of squares; the distance is its root
-METRICS = (*ROOTED, "lcss", "erp", "edr", "msm", "twe")
-# The names of the non-negative parameters of a metric: in aeon, and here.
-TWE = {"nu": "stiffness", "lmbda": "penalty"}
-PRICES = {"wdtw": {"g": "steepness"}, "msm": {"c": "cost"}, "twe": TWE}
-
-Series = list[NDArray[np.float64]]  # each of shape (time, channels)
-
-
-def _aeon(metric: str) -> Callable[..., NDArray] | None:
-    """Return aeon's function for all pairs of series, or None if aeon is not installed."""
-    try:
-        from aeon import distances
-    except ImportError:
-        return None
-    return getattr(distances, f"{metric}_pairwise_distance")
-
-
-def _by_aeon(f: Callable[..., NDArray], X: Series, Y: Series, **parameters: Any) -> NDArray:
-    """Return the distances that aeon computes. aeon's series have the shape (channels, time)."""
-    turned = [[np.ascontiguousarray(series.T) for series in side] for side in (X, Y)]
-    with warnings.catch_warnings():
-        # At the first compilation numba warns about the unsigned loop indices of aeon.
-        warnings.filterwarnings("ignore", "unsafe cast from uint64 to int64")
-        return f(*turned, **parameters)
-
-
-def _by_dtaidistance(X: Series, Y: Series, window: float | None, parallel: bool) -> NDArray:
-    """Return the dynamic time warping distances that dtaidistance computes."""
-    try:
-        from dtaidistance import dtw, dtw_ndim
-    except ImportError as error:
-        raise ImportError(
-            "Dynamic time warping needs dtaidistance or aeon: install the first with  "
-            "pip install 'krein[series]'  or the second with  pip install 'krein[elastic]'."
-        ) from error
-    lengths = {len(series) for series in X + Y}
-    if window is not None and window < 1 and len(lengths) > 1:
-        raise ImportError(
-            f"A window of {window} on series of different lengths needs aeon: install it with  "
-            "pip install 'krein[elastic]'."
-        )
-    # dtaidistance allows shifts of |i − j| < window; its window 0 means no limit.
-    steps = 0 if window is None else math.floor(window * max(lengths)) + 1
-    n, channels = len(X), X[0].shape[1]
-    block = ((0, n), (n, n + len(Y)))
-    options = {"block": block, "compact": True, "parallel": parallel, "window": steps or None}
-    if channels == 1:
-        flat = [np.ascontiguousarray(series[:, 0]) for series in X + Y]
-        values = dtw.distance_matrix_fast(flat, **options)
-    else:
-        whole = [np.ascontiguousarray(series) for series in X + Y]
-        values = dtw_ndim.distance_matrix_fast(whole, channels, **options)
-    return np.asarray(values).reshape(n, len(Y))
-
-
-def _slopes(series: NDArray) -> NDArray:
-    """Return the derivative of Keogh and Pazzani.
-
-    It is the mean of two slopes: from the point before, and between both neighbours.
-    """
-    return ((series[1:-1] - series[:-2]) + (series[2:] - series[:-2]) / 2) / 2
+# Cells of dynamic programmes for which a further thread pays: about two milliseconds of work.
+CELLS = 2_000_000
 
 
 class ElasticDistance(Kernel):
@@ -94,50 +36,84 @@ class ElasticDistance(Kernel):
     list of series, each of shape (time,) or (time, channels). The series of a list can have
     different lengths. Transpose series of shape (channels, time), aeon's convention, first.
 
-    The metrics "dtw" and "ddtw" need aeon or dtaidistance, which give the same result. All other
-    metrics need aeon.
+    All metrics are symmetric. Every metric takes series of several channels, of different lengths,
+    and a window. The parameters have the names and the defaults of aeon.
 
     Parameters
     ----------
     metric : str, default="dtw"
-        The distance between two series.
+        The distance between two series. A point has one coordinate per channel.
 
-        - "dtw": dynamic time warping, the root of the smallest sum of squared differences along a
-          warping path.
+        - "dtw": dynamic time warping, the root of the smallest sum of squared distances of points
+          along a warping path.
         - "ddtw": dynamic time warping of the slopes of the series, which need at least 3 points.
-        - "wdtw": dynamic time warping with weights that grow with the shift.
-        - "lcss": one minus the share of the longest common subsequence.
-        - "erp": edit distance with real penalty.
-        - "edr": edit distance on real sequences, divided by the length of the longer series.
-        - "msm": move-split-merge.
-        - "twe": time warp edit.
+        - "wdtw": dynamic time warping with weights that grow with the shift, `g`.
+        - "adtw": amerced dynamic time warping: every step of the path that does not advance both
+          series adds `warp_penalty` to the sum.
+        - "shape_dtw": dynamic time warping along the path that is cheapest for the windows of
+          `reach` points on both sides of each point.
+        - "soft_dtw": dynamic time warping with a smooth minimum, `gamma`.
+        - "lcss": one minus the longest common subsequence divided by the length of the shorter
+          series; points are equal within `epsilon`.
+        - "erp": edit distance with real penalty; a gap costs the distance to `g`.
+        - "edr": edit distance on real sequences, divided by the length of the longer series; points
+          are equal within `epsilon`.
+        - "msm": move-split-merge, `c`, summed over the channels.
+        - "twe": time warp edit, `nu` and `lmbda`.
     window : float, default=None
-        Largest allowed shift as a share of the length, in [0, 1]; None means no limit. With
-        window 0, "dtw" is the Euclidean distance. For series of different lengths the share refers
-        to the shorter series and the shift is measured from the slanted diagonal, and aeon is
-        required.
+        Largest allowed shift as a share of the length of the shorter series, in [0, 1]; None means
+        no limit. With window 0, "dtw" of series of equal lengths is the Euclidean distance. See
+        Notes for series of different lengths.
+    g : float, default=None
+        For "wdtw", the steepness of the logistic curve of the weights; None means 0.05. For "erp",
+        the value with which a gap is compared; None means 0.
     epsilon : float, default=None
-        Largest difference between points that count as equal, for "lcss" and "edr". None means 1
-        for "lcss", and a quarter of the larger standard deviation of the two series for "edr".
-    gap : float, default=0.0
-        Value with which a gap is compared, for "erp".
-    steepness : float, default=0.05
-        Steepness of the logistic curve of the weights, for "wdtw".
-    cost : float, default=1.0
+        Largest distance of points that count as equal, for "lcss" and "edr". None means 1 for
+        "lcss", and a quarter of the larger standard deviation of the two series for "edr".
+    c : float, default=1.0
         Cost of a split or a merge, for "msm".
-    stiffness : float, default=0.001
+    nu : float, default=0.001
         Cost of a shift by one step, for "twe".
-    penalty : float, default=1.0
+    lmbda : float, default=1.0
         Cost of a deletion, for "twe".
-    n_jobs : int, default=1
-        Number of threads; -1 means all cores. dtaidistance uses all cores if n_jobs is not 1.
+    warp_penalty : float, default=1.0
+        Cost of a step that advances one series only, for "adtw". With 0, "adtw" is "dtw".
+    gamma : float, default=1.0
+        Temperature of the smooth minimum, for "soft_dtw". With 0, "soft_dtw" is "dtw".
+    reach : int, default=15
+        Number of points on each side of a point that describe it, for "shape_dtw". With 0,
+        "shape_dtw" is "dtw".
+    n_jobs : int, default=None
+        Number of threads. None means as many as BLAS is allowed to use: all cores, or one in a
+        worker of joblib. -1 means all cores.
 
     Notes
     -----
-    aeon returns sums of squares for "dtw", "ddtw" and "wdtw". This class returns their roots, so
-    that ``Similarity(…, transform="gaussian")`` is exp(−γ · sum of squares). All other metrics are
-    as aeon defines them. Up to aeon 1.6, "erp" and "edr" differ from the papers in the cost of a
-    gap at the start of a series: "erp" charges the whole series, and "edr" charges nothing.
+    The values are those of aeon, with three exceptions. For the metrics "dtw" to "soft_dtw" in the
+    list, aeon returns sums of squares. This class returns their roots, so that
+    ``Similarity(…, transform="gaussian")`` is exp(−γ · sum of squares). For "shape_dtw", aeon 1.6
+    can leave out points at the start of a series, and its value depends on the order of the two
+    series if several paths are cheapest. This class sums over the whole path, and takes the
+    smallest sum of all cheapest paths.
+
+    As in aeon, "soft_dtw" is the root of the absolute value of the smooth minimum, which is
+    negative if the distances are small compared with ``gamma · length``: choose gamma small. The
+    distance of a series to itself is set to 0. Also as in aeon, "erp" and "edr" differ from their
+    papers in the cost of a gap at the start of a series: "erp" charges all points of the series,
+    and "edr" charges nothing.
+
+    The window is aeon's Sakoe–Chiba band. Let the longer series have n points and the shorter one m
+    points. The point i = 1, …, n of the longer series can be matched with the points within
+    ⌊window · m⌋ steps of the point 1 + ⌊i m / (n + 1)⌋ of the shorter series, which is i if the
+    lengths are equal. Every window leaves a path, so all distances are finite.
+
+    The first call compiles the loops with Numba in about ten seconds and caches them on disk.
+    Without Numba the loops run in Python, slower by a factor of a thousand.
+
+    References
+    ----------
+    Holder, Middlehurst and Bagnall, "A review and evaluation of elastic distance functions for time
+    series clustering", Knowledge and Information Systems 66, 2024.
 
     Examples
     --------
@@ -145,6 +121,8 @@ class ElasticDistance(Kernel):
     >>> ElasticDistance("dtw", window=0.0)([[0.0, 0.0], [3.0, 4.0]])
     array([[0., 5.],
            [5., 0.]])
+    >>> ElasticDistance("msm", c=0.5)([[1.0, 1, 2, 3]], [[1.0, 2, 3]])
+    array([[0.5]])
     """
 
     traits = Traits(takes_vectors=False, mirrors=True)
@@ -154,44 +132,52 @@ class ElasticDistance(Kernel):
         metric: str = "dtw",
         *,
         window: float | None = None,
+        g: float | None = None,
         epsilon: float | None = None,
-        gap: float = 0.0,
-        steepness: float = 0.05,
-        cost: float = 1.0,
-        stiffness: float = 0.001,
-        penalty: float = 1.0,
-        n_jobs: int = 1,
+        c: float = 1.0,
+        nu: float = 0.001,
+        lmbda: float = 1.0,
+        warp_penalty: float = 1.0,
+        gamma: float = 1.0,
+        reach: int = 15,
+        n_jobs: int | None = None,
     ):
         store(self, locals())
 
-    def _parameters(self) -> dict[str, Any]:
-        """Return the checked parameters of the metric, under the names that aeon gives to them."""
-        metric = check_choice(self, "metric", self.metric, METRICS)
-        check_n_jobs(self, self.n_jobs)
-        window: float | None = self.window
-        if window is not None and not (isinstance(window, numbers.Real) and 0 <= window <= 1):
-            raise ArgumentError(self, "window", "a share of the length in [0, 1] or None", window)
-        found: dict[str, Any] = {}
-        if window is not None:
-            # Both libraries round window · length down, and 0.29 · 100 is 28.999… in float64.
-            found["window"] = min(1.0, float(window) * (1 + 1e-12))
-        for name, own in PRICES.get(metric, {}).items():
-            found[name] = self._price(own)
-        if metric == "erp":
-            found["g"] = check_finite(self, "gap", self.gap)
-        elif metric in ("lcss", "edr") and self.epsilon is not None:
-            found["epsilon"] = check_positive(self, "epsilon", self.epsilon)
-        return found
+    # --- checks -----------------------------------------------------------------------------------
 
-    def _price(self, name: str) -> float:
-        value = check_finite(self, name, getattr(self, name))
-        if value < 0:
+    def _metric(self) -> Metric:
+        """Return the metric with its checked parameters."""
+        kind = METRICS[check_choice(self, "metric", self.metric, tuple(METRICS))]
+        names = [field.name for field in dataclasses.fields(kind)]
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return kind(**{name: self._checked(kind, name, given[name]) for name in given})
+
+    def _checked(self, kind: type[Metric], name: str, value: Any) -> Any:
+        if name == "epsilon":
+            return check_positive(self, name, value)
+        if name == "reach" and not isinstance(value, numbers.Integral):
+            raise ArgumentError(self, name, "a whole number ≥ 0", value)
+        number = check_finite(self, name, value)
+        if number < 0 and name not in kind.signed:
             raise ArgumentError(self, name, "at least 0", value)
         return value
 
-    def _check_data(self, X: Any, name: str = "X") -> Series:
-        self._parameters()
-        shortest = 3 if self.metric == "ddtw" else 1
+    def _window(self) -> float:
+        """Return the window as a share of the length; 1 for no limit."""
+        window: float | None = self.window
+        if window is None:
+            return 1.0
+        if not (isinstance(window, numbers.Real) and 0 <= window <= 1):
+            raise ArgumentError(self, "window", "a share of the length in [0, 1] or None", window)
+        # The loops round window · length down, and 0.29 · 100 is 28.999… in float64.
+        return min(1.0, float(window) * (1 + 1e-12))
+
+    def _check_data(self, X: Any, name: str = "X") -> list[Series]:
+        shortest = self._metric().shortest
+        self._window()
+        if self.n_jobs is not None:
+            check_n_jobs(self, self.n_jobs)
         if hasattr(X, "columns"):  # the rows of a data frame are the series
             X = np.asarray(X)
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:
@@ -201,27 +187,102 @@ class ElasticDistance(Kernel):
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         return check_ragged_pair(self, *super()._check_pair(X, Y), "channels")
 
+    # --- values -----------------------------------------------------------------------------------
+
+    def _distances(
+        self, X: list[Series], Y: list[Series] | None, bounds: Any = np.inf, nearest: bool = False
+    ) -> NDArray[np.float64]:
+        """Return the distances up to the bound of each row, inf above it.
+
+        If Y is None, only the pairs i < j of X are computed; all other entries are 0. With
+        `nearest` the bound of a row falls to the smallest distance so far.
+        """
+        metric, compute = self._metric(), _elastic.block()
+        with np.errstate(over="ignore", invalid="ignore"):  # huge series are infinitely far apart
+            rule = metric.rule(X[0], self._window())
+            rows = metric.packed(X)
+            columns = rows if Y is None else metric.packed(Y)
+        out = np.zeros((len(rows.lengths), len(columns.lengths)))
+        limits = np.broadcast_to(np.asarray(bounds, dtype=np.float64), len(out)).copy()
+        cells = int(rows.lengths.sum()) * int(columns.lengths.sum())
+        n_parts = min(len(out), 1 + cells // CELLS)
+        parts = [np.arange(part, len(out), n_parts) for part in range(n_parts)]
+
+        def work(part: NDArray[np.intp]) -> None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                compute(rule, rows, columns, part, Y is None, limits, nearest, out)
+
+        over_blocks(work, parts, os.cpu_count() if self.n_jobs == -1 else self.n_jobs)
+        return out
+
     def _block(self, X: Any, Y: Any) -> NDArray:
-        parameters = self._parameters()
-        metric = self.metric
-        if metric == "ddtw":
-            X, Y = [_slopes(series) for series in X], [_slopes(series) for series in Y]
-            metric = "dtw"
-        f = _aeon(metric)
-        if f is not None:
-            D = _by_aeon(f, X, Y, n_jobs=self.n_jobs, **parameters)
-            return np.sqrt(D) if metric in ROOTED else D
-        if metric == "dtw":
-            return _by_dtaidistance(X, Y, parameters.get("window"), self.n_jobs != 1)
-        raise ImportError(
-            f"{type(self).__name__}(metric={metric!r}) needs aeon: install it with  "
-            "pip install 'krein[elastic]'."
-        )
+        return self._distances(X, Y)
+
+    def _mirrored(self, X: Any) -> NDArray:
+        upper = self._distances(X, None)
+        return upper + upper.T
 
     def _diagonal(self, X: Any) -> NDArray:
         if self.metric == "edr":  # its default epsilon is 0 for a constant series
             return super()._diagonal(X)
         return np.zeros(len(X))
+
+    # --- early abandoning -------------------------------------------------------------------------
+
+    def bounded(self, X: Any, Y: Any, bound: ArrayLike) -> NDArray[np.float64]:
+        """Return the distances that do not exceed a bound, and inf for all others.
+
+        A pair is abandoned as soon as its distance is known to exceed the bound. The metrics
+        "lcss", "soft_dtw" and "shape_dtw" have no such early bound and are computed to the end.
+
+        Parameters
+        ----------
+        X : sequence of n series
+        Y : sequence of m series
+        bound : float or array-like of shape (n,)
+            The bound of all pairs, or one bound for each series of X.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+
+        Examples
+        --------
+        >>> from krein.kernels import ElasticDistance
+        >>> ElasticDistance().bounded([[0.0, 0.0]], [[3.0, 4.0], [1.0, 0.0]], bound=2.0)
+        array([[inf,  1.]])
+        """
+        X, Y = self._check_pair(X, Y)
+        bounds = np.asarray(bound, dtype=np.float64)
+        if bounds.shape not in ((), (len(X),)) or np.isnan(bounds).any():
+            needed = f"a number, or one number for each of the {len(X)} series of X"
+            raise ArgumentError(self, "bound", needed, bound)
+        return self._distances(X, Y, bounds)
+
+    def nearest(self, X: Any, Y: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Find the nearest series of Y for each series of X, with early abandoning.
+
+        Parameters
+        ----------
+        X : sequence of n series
+        Y : sequence of m series
+
+        Returns
+        -------
+        indices : ndarray of int of shape (n,)
+            Places in Y; the first one of several nearest series.
+        distances : ndarray of shape (n,)
+
+        Examples
+        --------
+        >>> from krein.kernels import ElasticDistance
+        >>> ElasticDistance().nearest([[0.0, 0.0]], [[3.0, 4.0], [1.0, 0.0]])
+        (array([1]), array([1.]))
+        """
+        X, Y = self._check_pair(X, Y)
+        found = self._distances(X, Y, nearest=True)
+        indices = found.argmin(axis=1)
+        return indices, found[np.arange(len(X)), indices]
 
 
 class DynamicTimeWarping(ElasticDistance):
@@ -229,16 +290,17 @@ class DynamicTimeWarping(ElasticDistance):
 
     The data are an array with one series per row, an array of shape (series, time, channels), or a
     list of series, each of shape (time,) or (time, channels). The series of a list can have
-    different lengths. The distance violates the triangle inequality. It needs aeon or
-    dtaidistance.
+    different lengths. The distance violates the triangle inequality. `ElasticDistance` offers ten
+    more metrics.
 
     Parameters
     ----------
     window : float, default=None
-        Largest allowed shift as a share of the length, in [0, 1]; None means no limit. A window on
-        series of different lengths needs aeon.
-    n_jobs : int, default=1
-        Number of threads; -1 means all cores. dtaidistance uses all cores if n_jobs is not 1.
+        Largest allowed shift as a share of the length of the shorter series, in [0, 1]; None means
+        no limit.
+    n_jobs : int, default=None
+        Number of threads. None means as many as BLAS is allowed to use: all cores, or one in a
+        worker of joblib. -1 means all cores.
 
     Examples
     --------
@@ -248,5 +310,5 @@ class DynamicTimeWarping(ElasticDistance):
            [0., 0.]])
     """
 
-    def __init__(self, window: float | None = None, n_jobs: int = 1):
+    def __init__(self, window: float | None = None, n_jobs: int | None = None):
         super().__init__(window=window, n_jobs=n_jobs)

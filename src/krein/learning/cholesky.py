@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrs
 
-from .._threads import one_blas_thread
+from .._threads import blas_threads_for
 from ..forms import Form
 from .elimination import Divided, triangle
 from .losses import SquaredError
@@ -58,7 +58,7 @@ class Cholesky:
         """The coefficients for each of several penalties."""
         found: dict[int, Array] = {}
         # BLAS threads cost more than they save on hundreds of small factorisations.
-        with one_blas_thread():
+        with blas_threads_for(problem.gram):
             divided = Divided.of(problem, self.form.signs < 0)
             for places in self._alike(penalties):
                 found |= self._together(problem, divided, penalties, places)

@@ -71,7 +71,9 @@ class LeastSquares:
         centred[:p] &= center_features
         # Σ a bᵀ = Σ (a − ā)(b − b̄)ᵀ + W ā b̄ᵀ: what is not centred gets its mean back.
         left = np.where(centred, 0.0, moments.mean)
-        second, mean = moments.scatter / weight + np.outer(left, left), moments.mean - left
+        second, mean = moments.scatter / weight, moments.mean - left
+        if left.any():  # a wide problem has no room for a matrix of zeros
+            second += np.outer(left, left)
         square = np.diagonal(second)[p:].copy()
         return cls(second[:p, :p], second[:p, p:], square, mean[:p], mean[p:], moments.weight)
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._threads import LARGE
 from ..streaming.moments import Moments
 from .penalties import Split
 from .problems import LeastSquares
@@ -37,15 +38,15 @@ class FoldProblems:
     ----------
     whole : LeastSquares
         The problem of all rows.
-    pairs : list of (LeastSquares, LeastSquares)
+    pairs : sequence of (LeastSquares, LeastSquares)
         The training problem and the test problem of each fold. Folds without training rows or
-        without test rows are left out.
+        without test rows are left out. Wide problems are made when they are asked for.
     folds : list of int
         The number of the fold of each pair.
     """
 
     whole: LeastSquares
-    pairs: list[tuple[LeastSquares, LeastSquares]]
+    pairs: Sequence[tuple[LeastSquares, LeastSquares]]
     folds: list[int]
 
     @classmethod
@@ -73,18 +74,32 @@ class FoldProblems:
         def problem(moments: Moments) -> LeastSquares:
             return LeastSquares.of(moments, n_outputs, fit_intercept, center_features)
 
-        pairs, folds = [], []
-        for number, (part, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
-            if part.weight and rest.weight:
-                # The test loss needs the means of the test rows, even without an intercept.
-                pairs.append((problem(rest), LeastSquares.of(part, n_outputs)))
-                folds.append(number)
-        return cls(problem(Moments.total(parts)), pairs, folds)
+        total = Moments.total(parts)
+        folds = [
+            number
+            for number, part in enumerate(parts[:-1])
+            if part.weight and any(o.weight for o in parts if o is not part)
+        ]
+        pairs = _Pairs([parts[number] for number in folds], parts, problem, n_outputs)
+        if total.width > LARGE:
+            return cls(problem(total), pairs, folds)
+        rests = list(Moments.rests(parts))
+        kept = [(problem(rests[number]), pairs.test(parts[number])) for number in folds]
+        return cls(problem(total), kept, folds)
 
     @property
     def weight(self) -> float:
         """The weight of all rows that are tested."""
+        if isinstance(self.pairs, _Pairs):
+            return sum(part.weight for part in self.pairs.tested)
         return sum(test.weight for _, test in self.pairs)
+
+    def tests(self) -> Iterator[LeastSquares]:
+        """Yield the test problem of each fold."""
+        if isinstance(self.pairs, _Pairs):
+            yield from map(self.pairs.test, self.pairs.tested)
+        else:
+            yield from (test for _, test in self.pairs)
 
     def coefficients(self, solver: Solver, candidates: list[Any]) -> Iterator[tuple[Array, Array]]:
         """Yield, for each fold, coefficients (c, p, q) and intercepts (c, q) of c candidates."""
@@ -101,12 +116,12 @@ class FoldProblems:
             The coefficients and intercepts of each fold, as `coefficients` yields them.
         """
         found: Any = 0.0
-        everything = self.weight
-        for (_, test), (coefs, intercepts) in zip(self.pairs, fitted, strict=True):
+        everything = 0.0
+        for test, (coefs, intercepts) in zip(self.tests(), fitted, strict=True):
             pairs = zip(coefs, intercepts, strict=True)
             of_fold = np.array([test.loss(coef, intercept) for coef, intercept in pairs])
-            found = found + test.weight / everything * of_fold
-        return np.asarray(found)
+            found, everything = found + test.weight * of_fold, everything + test.weight
+        return np.asarray(found / everything)
 
     def loss_and_gradient(self, solver: Any, penalty: Split) -> tuple[float, Array]:
         """Return the cross-validated squared error of one penalty, and its gradient.
@@ -127,10 +142,106 @@ class FoldProblems:
         return loss, np.asarray(gradient)
 
 
+@dataclass(frozen=True)
+class _Pairs(Sequence):
+    """The problems of each fold, made anew whenever they are asked for.
+
+    Attributes
+    ----------
+    tested : list of Moments
+        The moments of the folds.
+    parts : sequence of Moments
+        The moments of all rows, in parts.
+    problem : callable
+        Makes a training problem of moments.
+    n_outputs : int
+    """
+
+    tested: list[Moments]
+    parts: Sequence[Moments]
+    problem: Callable[[Moments], LeastSquares]
+    n_outputs: int
+
+    def __len__(self) -> int:
+        return len(self.tested)
+
+    def __getitem__(self, place: Any) -> Any:
+        part = self.tested[place]
+        # The other parts are merged: subtracting a part from the total would lose digits.
+        rest = Moments.total(other for other in self.parts if other is not part)
+        return self.problem(rest), self.test(part)
+
+    def test(self, part: Moments) -> LeastSquares:
+        """Return the test problem of a fold; its loss needs the means of the fold's rows."""
+        return LeastSquares.of(part, self.n_outputs)
+
+
 def best(losses: Array, *ties: Array) -> int:
     """Return the index of the smallest loss; equal losses are compared by `ties`, then by index."""
     keys = [np.round(values, 12) for values in (losses, *ties)]
     return int(np.lexsort((np.arange(len(losses)), *reversed(keys)))[0])
+
+
+class Walk:
+    """A search for the best of many penalties that factorises few times.
+
+    Wide problems cost a factorisation for every penalty and fold. The loss falls and rises once
+    along a path of penalties, so few of them need to be tried.
+
+    Parameters
+    ----------
+    problems : FoldProblems
+    solver : Solver
+    """
+
+    def __init__(self, problems: FoldProblems, solver: Solver):
+        self.problems, self.solver = problems, solver
+        self.tried: list[Any] = []
+        self.losses: list[float] = []
+        self._fitted: list[list[tuple[Array, Array]]] = []
+
+    def attempt(self, penalties: list[Any]) -> None:
+        """Fit penalties that were not tried before, on all folds."""
+        new = [penalty for penalty in dict.fromkeys(penalties) if penalty not in self.tried]
+        if new:
+            fitted = list(self.problems.coefficients(self.solver, new))
+            self.losses.extend(self.problems.losses(fitted).tolist())
+            self.tried.extend(new)
+            self._fitted.append(fitted)
+
+    def along(self, path: list[Any], stride: int = 2, start: int | None = None) -> int:
+        """Return the index of the best penalty of a path, from its middle or `start` downhill.
+
+        First three penalties are tried, `stride` apart, then further ones as long as the loss
+        falls, and at last the neighbours of the best one.
+        """
+        at = len(path) // 2 if start is None else start
+        around = [i for i in (at - stride, at, at + stride) if 0 <= i < len(path)]
+        self.attempt([path[i] for i in around])
+        while stride:
+            at = min(around, key=lambda i: self._loss(path[i]))
+            further = [i for i in (at - stride, at + stride) if 0 <= i < len(path)]
+            if set(further) <= set(around):
+                stride //= 2
+                continue
+            self.attempt([path[i] for i in further])
+            around = sorted({*around, *further})
+        return at
+
+    def best(self) -> Any:
+        """Return the penalty with the smallest loss so far."""
+        return self.tried[int(np.argmin(self.losses))]
+
+    def _loss(self, penalty: Any) -> float:
+        return self.losses[self.tried.index(penalty)]
+
+    def fitted(self) -> list[tuple[Array, Array]]:
+        """Return coefficients and intercepts of all penalties that were tried, for each fold."""
+        by_fold = zip(*self._fitted, strict=True)
+        return [
+            (np.concatenate([c for c, _ in parts]), np.concatenate([b for _, b in parts]))
+            for parts in by_fold
+        ]
 
 
 def along_gradient(

@@ -16,8 +16,8 @@ def printed_updates(
     The paper expands ``cos ω·Δ ≈ 1 − (ω·Δ)²/2`` and prints ``q(ω_m) = N(S⁻¹ b_m, S⁻¹)`` with
     ``S = Σ_k q(z_m = k) E Λ_k + 1/(2σ²) Σ_{i≠j} (1 − K_ij) ΔΔᵀ``. The second term has the wrong
     sign and half the size; with the right sign S is indefinite, so the step defines no Gaussian. As
-    printed, all frequencies shrink towards zero, the precisions hardly leave the prior, and the
-    features are close to those of the Gaussian kernel from which the frequencies started.
+    printed, all frequencies shrink towards zero, so the mixture learns the number of frequencies
+    and not the kernel: drawn from it, frequencies have nearly the same law for every kernel.
 
     Parameters
     ----------

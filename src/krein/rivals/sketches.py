@@ -56,7 +56,7 @@ class _OfPolynomials(OfProducts):
             )
         polynomial = found[1]
         polynomial.maclaurin(1)  # raises if a parameter is not a number
-        if polynomial.gamma <= 0 or polynomial.coef0 < 0:
+        if float(polynomial.gamma) <= 0 or polynomial.coef0 < 0:
             raise ValueError(
                 f"{owner} needs gamma > 0 and coef0 ≥ 0, but {name} is (γ⟨x, y⟩ + c)^p with γ = "
                 f"{polynomial.gamma:g} and c = {polynomial.coef0:.4g}: use krein.RandomMaclaurin, "

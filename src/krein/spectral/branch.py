@@ -11,8 +11,9 @@ from ..samplers import PointSampler
 from .dirichlet import DirichletMixture, MixturePrior
 from .likelihood import Pairs
 
-# Widths of the Gaussian spectra that the start mixes, in units of one over the median distance.
-WIDTHS = np.append(0.0, np.geomspace(0.1, 10, 12))
+# Widths of the Gaussian spectra that the start mixes, in units of one over the median distance. The
+# smallest one is nearly constant on the data; a frequency of exactly zero would have no slope.
+WIDTHS = np.geomspace(0.1, 10, 12)
 # Share of the mean variance that is added to the covariance of the first frequencies.
 RIDGE = 1e-3
 # The fit of the widths: pairs that the value at zero counts for, and the ridge per pair.

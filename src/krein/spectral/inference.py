@@ -80,10 +80,11 @@ class Inference:
             return self._printed(sketch, counts, rng)
         branches, objective = [], {}
         for sign, m in counts.items():
-            pairs = sketch.pairs.of(sketch.parts[sign])
-            masses = width_mixture(pairs)
+            part = sketch.parts[sign]
+            masses = width_mixture(sketch.pairs.of(part))
             branch = self._branch(sketch, sign, masses, m, rng)
-            objective[NAMES[sign]] = Phase(pairs, [branch], self.noise).run(self.max_iter, self.tol)
+            phase = Phase(sketch.pairs.of(sign * part), [branch], self.noise)
+            objective[NAMES[sign]] = phase.run(self.max_iter, self.tol)
             branches.append(branch)
         phase = Phase(sketch.pairs, branches, self.noise)
         if self.joint and len(branches) == 2:
@@ -94,31 +95,25 @@ class Inference:
     def _together(
         self, sketch: Sketch, fitted: Phase, rng: np.random.Generator
     ) -> tuple[Phase, NDArray[np.floating]]:
-        """Refine both branches on the kernel itself.
+        """Refine both branches on the kernel itself, from two starts; keep the better result.
 
         The two halves of a kernel matrix are not functions of x − y by themselves. If the kernel is
         strongly indefinite, frequencies that were fitted to the halves are a worse start than
-        frequencies drawn from a signed mixture of Gaussian spectra that fits the kernel, so the
-        start with the higher objective is taken.
+        frequencies drawn from a signed mixture of Gaussian spectra that fits the kernel.
         """
         masses = signed_width_mixture(sketch.pairs, sketch.at_zero)
         m = sum(len(branch) for branch in fitted.branches)
         share = masses[1].sum() / masses.sum() if masses.any() else 0.5
-        fresh = Phase(
-            sketch.pairs,
-            [
-                self._branch(sketch, sign, masses[side], count, rng)
-                for side, (sign, count) in enumerate(allocated(m, share).items())
-            ],
-            self.noise,
-        )
-        fitted.fit_weights(equal=False)
-        fresh.fit_weights(equal=True)
-        for phase in (fitted, fresh):
-            phase.start_spread()
-        if fitted.objective() >= fresh.objective():
-            return fitted, fitted.run(self.max_iter, self.tol, equal_rounds=0)
-        return fresh, fresh.run(self.max_iter, self.tol)
+        branches = [
+            self._branch(sketch, sign, masses[side], count, rng)
+            for side, (sign, count) in enumerate(allocated(m, share).items())
+        ]
+        fresh = Phase(sketch.pairs, branches, self.noise)
+        paths = [
+            (fitted, fitted.run(self.max_iter, self.tol, equal_rounds=0)),
+            (fresh, fresh.run(self.max_iter, self.tol)),
+        ]
+        return max(paths, key=lambda pair: pair[1][-1])
 
     def _branch(
         self, sketch: Sketch, sign: float, masses: NDArray, m: int, rng: np.random.Generator
@@ -135,7 +130,7 @@ class Inference:
         if self.covariance is None:
             covariance = sample_covariance(frequencies)
         else:
-            covariance = self.covariance * sketch.unit**2
+            covariance = self.covariance * sketch.unit * sketch.unit
         degrees = default_degrees(algebra) if self.degrees is None else self.degrees
         precision = algebra.inverse(algebra.of(covariance))
         return MixturePrior(algebra, self.concentration, mean, precision, degrees)
@@ -168,7 +163,9 @@ class Inference:
         mixtures = {}
         for branch in phase.branches:
             fitted = branch.mixture.fitted
-            means, precisions = fitted.means / sketch.unit, fitted.precisions * sketch.unit**2
+            means = fitted.means / sketch.unit
+            with np.errstate(over="ignore"):  # squares of huge distances
+                precisions = fitted.precisions * sketch.unit * sketch.unit
             mixtures[NAMES[branch.sign]] = SpectralMixture(fitted.weights, means, precisions)
         return Spectrum(Atoms(frequencies, weights), mixtures, objective)
 

@@ -219,6 +219,10 @@ def quadratic_nnls(gram: NDArray, moments: NDArray) -> NDArray[np.floating]:
     from scipy.optimize import nnls
 
     # Frequencies that are alike make the matrix singular up to rounding.
-    jitter = 1e-12 * np.trace(gram) / len(gram)
+    jitter = 1e-10 * np.trace(gram) / len(gram)
     root = np.linalg.cholesky(gram + (jitter or 1.0) * np.eye(len(gram)))
-    return nnls(root.T, solve_triangular(root, moments, lower=True))[0]
+    target = solve_triangular(root, moments, lower=True)
+    try:
+        return nnls(root.T, target)[0]
+    except RuntimeError:  # too many steps; the caller compares the result with what it has
+        return np.maximum(solve_triangular(root.T, target), 0)

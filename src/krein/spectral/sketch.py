@@ -70,7 +70,9 @@ class Sketch:
             drawn = rng.choice(len(left), n_pairs, replace=False)
             left, right = left[drawn], right[drawn]
         differences = X[left] - X[right]
-        unit = float(np.median(np.linalg.norm(differences, axis=1)))
+        # Distances in units of the largest entry: their squares neither overflow nor vanish.
+        unit = float(np.abs(differences).max())
+        unit *= float(np.median(np.linalg.norm(differences / unit, axis=1)))
         at_zero, scale = float(np.mean(np.diagonal(K))), float(np.abs(K).max())
         if abs(at_zero) >= SMALL_ZERO * scale:
             scale = abs(at_zero)

@@ -1,0 +1,272 @@
+"""The base of the automatic learners: look, choose a kernel, try maps and learners, average."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from functools import partial
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from .._threads import one_blas_thread
+from .._validation import all_or_nothing, as_generator, outside_level
+from ..estimators._certainty import Certainty
+from ..estimators._estimator import Estimator, is_stream
+from ..estimators._progress import reporting, stage, with_callbacks
+from ..estimators._representation import Recipe, scaled_gaussian
+from ..estimators._targets import Numbers, Targets, labels_of
+from ..kernels import Kernel
+from ..kernels.memory import Memory, Remembered
+from ..kernels.values import UninformativeWarning, warn_uninformative
+from ..rows import count
+from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
+from ..streaming.data import map_rows
+from ..streaming.survey import Rows
+from .choice import Choice, choose_kernel
+from .maps import Candidate, candidates, views
+from .plan import Plan
+from .report import Report
+from .sizes import AT_ONCE, FEW, N_JUDGED
+from .tables import Table
+from .trials import TWO_SIDED, Tasks, Trials
+from .values import median_dissimilarity, resolved
+
+
+class Automatic(Certainty, Estimator):
+    """Fit learners with tuned penalties on several maps and keep the best of cross-validation.
+
+    A subclass defines `_learners` and, if it compares trials by other losses than the squared
+    error, `_criteria`.
+    """
+
+    estimators_: list[Any]
+    report_: Report
+    kernel_: Kernel | str
+
+    def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
+        """Return the classes and options of the learners to try, by name; `few`: on few rows."""
+        raise TypeError(f"{self._name} must define _learners.")
+
+    def _criteria(self, few: bool) -> tuple[str, ...]:
+        """Return the losses that trials are compared by, as `cv_results_` names them."""
+        return ("squared_error",)
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return True
+
+    @property
+    def _recipe(self) -> Recipe:
+        kernel = None if self._chooses else self.kernel
+        return Recipe(self._name, kernel, 1, None, self.random_state)
+
+    @property
+    def _needs_both_sides(self) -> bool:
+        return self._recipe.is_directed
+
+    @with_callbacks
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Try, compare and keep the best.
+
+        Parameters
+        ----------
+        X : array-like, CSR, memory map, list of objects, path, container or re-iterable of blocks
+            A path, a container and blocks carry their own targets and weights; see
+            `krein.streaming`.
+        y : array-like of shape (n,) or (n, k), default=None
+            The targets. For a path: the name or index of the column of y. None takes the last
+            column, with a warning.
+        sample_weight : array-like of shape (n,), default=None
+            The weights. For a path: the name or index of the column of weights.
+
+        Returns
+        -------
+        self
+        """
+        with reporting(self, None), all_or_nothing(self):
+            # Many small systems: further BLAS threads would cost more CPU time than they save. Each
+            # trial takes the threads that its map is worth.
+            with one_blas_thread():
+                data, survey = self._look(X, y, sample_weight)
+                trials, maps, kernel = self._planned(data, survey)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
+                self._run(trials, maps)
+            if isinstance(kernel, Remembered):
+                kernel.memory.forget()
+        return self
+
+    def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
+        """Return the data, gathered if they are few, and what one pass tells about them."""
+        data = self._open(X, y, sample_weight)
+        survey = Survey.of(data, 0, 2, self._classifies, self._name)
+        if survey.n_rows <= FEW and not data.in_memory:
+            data = data.gathered()
+        return data, survey
+
+    def _planned(self, data: Data, survey: Survey) -> tuple[Trials, list[Candidate], Kernel | str]:
+        """Return the trials, the maps to try and their kernel."""
+        targets: Targets = (
+            labels_of(survey, self._name, self.class_weight)
+            if self._classifies
+            else Numbers.of(survey, self._name)
+        )
+        seed = int(as_generator(self.random_state).integers(2**31))
+        n_sampled = count(survey.sample.X)
+        n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
+        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
+        few = plan.repeats > 0
+        choice = self._choice(survey.sample, targets)
+        kernel = self._kernel(data, survey.sample, few, choice)
+        notes: list[str] = []
+        if choice is None or choice.columns is None:
+            of_objects = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
+            seen = views(kernel, n_rows, of_objects)
+            maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+        else:
+            sizes = n_rows, survey.sample.X.shape[1], targets.n_outputs
+            maps, notes = self._of_table(choice, sizes, plan, seed)
+        trials = Trials(
+            Tasks(self._name, data, targets, plan, seed),
+            self._learners(few),
+            self._criteria(few),
+            n_rows,
+            partial(stage, self),
+            self.max_seconds,
+            self.dissimilarity,
+        )
+        trials.report.kernel, trials.report.notes = choice, notes
+        if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
+            judged = survey.sample.X[:N_JUDGED]
+            warn_uninformative(kernel, kernel(judged), judged)
+        return trials, maps, kernel
+
+    def _of_table(
+        self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int
+    ) -> tuple[list[Candidate], list[str]]:
+        """Return the maps of a kernel that was chosen, and what the budget leaves out."""
+        n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else 5
+        hurried = self.max_seconds is not None
+        table = Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed)
+        kinds = [kind for kind in self._learners(plan.repeats > 0) if kind != TWO_SIDED]
+        notes = table.notes(kinds) if self.n_components == "auto" else []
+        return table.candidates(self.n_components, kinds), notes
+
+    def _judges(self, kernel: Kernel) -> bool:
+        """Return True if the values of the kernel tell whether it says anything."""
+        return not self.dissimilarity and not kernel.is_pairwise
+
+    def _choice(self, sample: Rows, targets: Targets) -> Choice | None:
+        """Choose the kernel of a table, or the width of a kernel that takes it from data."""
+        kernel = None if self._chooses else self.kernel
+        is_matrix = not isinstance(sample.X, list)
+        tuned = isinstance(kernel, Kernel) and kernel.takes_vectors and not kernel.is_resolved
+        if self.dissimilarity or not is_matrix or not (self._chooses or tuned):
+            return None
+        with stage(self, "kernel"):
+            Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
+            weight = sample.weight if weight is None else weight
+            return choose_kernel(sample.X, Y, weight, None if kernel is None else clone(kernel))
+
+    @property
+    def _chooses(self) -> bool:
+        """True if the family of the kernel is chosen, too."""
+        return self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto")
+
+    def _run(self, trials: Trials, maps: list[Any]) -> None:
+        try:
+            trials.run(maps)
+        except KeyboardInterrupt:
+            if not trials.n_finished:
+                raise
+            warnings.warn(
+                f"{self._name} was interrupted: the best of {trials.n_finished} finished trials is "
+                "kept.",
+                ConvergenceWarning,
+                stacklevel=outside_level(),
+            )
+        self.estimators_ = trials.finish()
+        self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        with stage(self, "calibration"):
+            self._calibration = trials.tasks.targets.calibration(trials.held_out())
+        if not trials.saw_both_sides:
+            seen = self.best_estimator_._representation
+            seen.warn_if_two_sided(self._name, self._two_sided_name)
+        if "n_features_in_" in vars(self):
+            for model in self.estimators_:
+                model.n_features_in_ = self.n_features_in_
+        self._distinct = one_per_map(self.estimators_)
+
+    def _kernel(self, data: Data, sample: Rows, few: bool, choice: Choice | None) -> Kernel | str:
+        """Return the kernel of all trials; a kernel of few objects remembers its values.
+
+        What the kernel takes from data it takes once, from all rows, so that trials share its
+        values.
+        """
+        if choice is not None:
+            self.kernel_ = choice.kernel
+        elif isinstance(self.kernel, Kernel):
+            self.kernel_ = resolved(self.kernel, sample)
+        else:
+            self.kernel_ = scaled_gaussian(sample.X) if self._chooses else self.kernel
+        if self.dissimilarity and self._recipe.pairwise:
+            return "precomputed"
+        kernel = self.kernel_
+        if not few or isinstance(kernel, str) or kernel.takes_matrix(data.memory.X):
+            return kernel
+        if 8 * count(data.memory.X) ** 2 > self.max_megabytes * 2**20:
+            return kernel
+        return Remembered(kernel, Memory(kernel._check_data(data.memory.X)))
+
+    def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
+        if self._chooses:
+            raise ValueError(
+                f"{self._name}(dissimilarity=True) needs a kernel whose values are "
+                "dissimilarities, e.g. krein.kernels.EditDistance(), or 'precomputed'; kernel=None "
+                "chooses a similarity."
+            )
+        return median_dissimilarity(self._name, kernel, data, sample)
+
+    # --- prediction -----------------------------------------------------------------------------
+
+    def _mean(self, X: Any, name: str) -> NDArray:
+        """Average the outputs of one method over all kept models."""
+        check_is_fitted(self, "estimators_")
+        with one_blas_thread():
+            rows = self._new_rows(X)
+            methods = [getattr(model, name) for model in self._distinct]
+            shares = [model._share for model in self._distinct]
+            if is_stream(X) or not isinstance(rows, InMemory):
+                return np.average([f(rows) for f in methods], axis=0, weights=shares)
+            if len(methods) == 1:
+                return methods[0](rows.X)
+            means = Collected(
+                lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)
+            )
+            return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
+
+
+def one_per_map(models: list[Any]) -> list[Any]:
+    """Return models with the same mean output, one for each map: their coefficients are averaged.
+
+    The attribute `_share` of a model is the number of models that it stands for.
+    """
+    groups: dict[int, list[Any]] = {}
+    for model in models:
+        groups.setdefault(id(model._representation), []).append(model)
+    found = []
+    for group in groups.values():
+        one = copy.copy(group[0])
+        one._share = len(group)
+        if len(group) > 1:
+            one.coef_ = np.mean([model.coef_ for model in group], axis=0)
+            one.intercept_ = np.mean([model.intercept_ for model in group], axis=0)
+        found.append(one)
+    return found

@@ -1,0 +1,90 @@
+"""Widths and rates that are taken from data: ``sigma="median"`` and ``gamma="median"``."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._validation import outside_level
+from .base import Kernel, kernel_parameters
+from .errors import one_line
+from .sampling import objects_at, sample_by_content
+
+# The median is computed from at most this many objects, which form 4950 pairs.
+SAMPLED = 100
+
+
+class WithMedian(Kernel):
+    """A kernel whose width ``sigma`` or rate ``gamma`` may be "median".
+
+    A subclass defines `_sizes`. The width is the median of the positive sizes of all pairs among up
+    to 100 objects of the data; the rate is one over that median.
+    """
+
+    def _sizes(self, X: Any) -> NDArray[np.floating]:
+        """Return the sizes of all pairs of rows, in the units of sigma or 1/gamma."""
+        raise TypeError(f"{type(self).__name__} must define _sizes.")
+
+    @property
+    def _waiting(self) -> str | None:
+        """The name of the parameter that is taken from data."""
+        for name in ("sigma", "gamma"):
+            value = getattr(self, name, None)
+            if isinstance(value, str) and value == "median":
+                return name
+        return None
+
+    @property
+    def _waits_for(self) -> str | None:
+        return None if self._waiting is None else f"{self._waiting}='median'"
+
+    def _resolved(self, X: Any) -> Kernel:
+        found = super()._resolved(X)
+        if self._waiting is not None:
+            sampled = objects_at(self, X, sample_by_content(self, X, SAMPLED))
+            median = self._median(self._sizes(sampled))
+            setattr(found, self._waiting, median if self._waiting == "sigma" else 1 / median)
+        return found
+
+    def _median(self, sizes: NDArray[np.floating]) -> float:
+        positive = sizes[~np.eye(len(sizes), dtype=bool) & (sizes > 0)]
+        if len(positive):
+            return float(np.median(positive))
+        warnings.warn(
+            f"{one_line(self)} finds no two rows that differ, so it uses {self._waiting}=1.0 in "
+            f"place of the median. Give {self._waiting} a number.",
+            UserWarning,
+            stacklevel=outside_level(),
+        )
+        return 1.0
+
+
+def stretched(kernel: Kernel, found: Kernel, factor: float) -> Kernel:
+    """Return a resolved kernel whose widths from data are multiplied by a factor.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel with parameters "median".
+    found : Kernel
+        The same kernel with numbers in place of them, as `Kernel.resolved` returns it.
+    factor : float
+        The factor of widths. Rates are divided by it; the rate of a squared distance is divided by
+        its square.
+    """
+    made = copy.copy(found)
+    parts = kernel_parameters(found)
+    for name, part in kernel_parameters(kernel).items():
+        if not part.is_resolved:
+            setattr(made, name, stretched(part, parts[name], factor))
+    waiting = (kernel._waits_for or "").split("=")[0]
+    if waiting == "sigma":
+        made.sigma = found.sigma * factor
+    elif waiting == "gamma":
+        power = 2 if getattr(kernel, "transform", None) == "gaussian" else 1
+        made.gamma = found.gamma / factor**power
+    return made

@@ -1,0 +1,163 @@
+"""Leave-one-out errors of kernel ridge in closed form, for all penalties at once.
+
+With rows scaled by the roots of their weights, ``K = U Λ Uᵀ`` and penalties α₊ of the positive and
+α₋ of the negative part, the residuals are ``R y`` with ``R = U diag(α / (|Λ| + α)) Uᵀ``. Row i has
+the residual ``(R y)_i / R_ii`` under the model of all other rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+Array = NDArray[np.floating]
+
+# Penalties to try, as shares of the sum of all |λ|.
+SHARES = np.geomspace(1e-8, 1, 17)
+# Penalties of the negative part, as multiples of the penalty of the positive part.
+RATIOS = (1.0, 1e-2, np.inf)
+# A negative eigenvalue below this share of the largest one is a rounding error.
+ROUNDING = 1e-9
+# The number of folds of a matrix that is not positive.
+FOLDS = 3
+
+
+class Judged(NamedTuple):
+    """The best penalty of a kernel.
+
+    Attributes
+    ----------
+    loss : float
+        The leave-one-out squared error, summed over outputs.
+    share : float
+        The penalty as a share of the sum of all |λ|.
+    ratio : float
+        The penalty of the negative part, as a multiple of the other one.
+    """
+
+    loss: float
+    share: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """The leave-one-out losses of a symmetric kernel matrix.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,)
+        The eigenvalues Λ.
+    vectors : ndarray of shape (n, n)
+        The eigenvectors U.
+    Y : ndarray of shape (n, q)
+        The targets minus their mean, times the roots of the weights.
+    weight : float
+        The sum of the weights.
+    """
+
+    values: Array
+    vectors: Array
+    Y: Array
+    weight: float
+
+    @classmethod
+    def of(cls, K: Array, Y: Array, weight: Array) -> LeaveOneOut:
+        """Decompose a kernel matrix.
+
+        Parameters
+        ----------
+        K : ndarray of shape (n, n)
+        Y : ndarray of shape (n, q)
+            The targets. Their weighted mean is subtracted.
+        weight : ndarray of shape (n,)
+            The weights of the rows, above 0.
+        """
+        root = np.sqrt(weight)[:, None]
+        centred = Y - np.average(Y, axis=0, weights=weight)
+        values, vectors = eigh(K * root * root.T, check_finite=False)
+        return cls(values, vectors, root * centred, float(weight.sum()))
+
+    @property
+    def is_positive(self) -> bool:
+        """True if no eigenvalue is clearly negative."""
+        return bool(-self.values[0] <= ROUNDING * self.values[-1])
+
+    def shares(self, share: float, ratio: float) -> Array:
+        """Return ``|Λ| / (|Λ| + α)`` for each eigenvector, 0 where α is infinite."""
+        size = np.abs(self.values)
+        alpha = share * float(size.sum()) * np.where(self.values < 0, ratio, 1.0)
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(alpha), 0.0, size / (size + alpha))
+
+    def losses(self) -> list[Judged]:
+        """Return the mean squared leave-one-out residual of every penalty.
+
+        The features of a row are not those of a new row if the matrix is not positive: the signs of
+        the other rows' eigenvectors depend on it. Use `held_out` there.
+        """
+        settings = _settings(self.is_positive)
+        kept = 1 - np.stack([self.shares(*setting) for setting in settings], axis=1)
+        inner = self.vectors.T @ self.Y
+        leverage = np.maximum(np.square(self.vectors) @ kept, np.finfo(float).tiny)
+        total: Array = np.zeros(len(settings))
+        for column in inner.T:
+            total += np.square(self.vectors @ (kept * column[:, None]) / leverage).sum(axis=0)
+        return _judged(total / self.weight, settings)
+
+    def outputs(self, K: Array, share: float, ratio: float) -> Array:
+        """Return the predictions for new rows with kernel values K, shape (m, n)."""
+        size = np.where(self.values == 0, 1.0, self.values)
+        inner = self.shares(share, ratio)[:, None] * (self.vectors.T @ self.Y) / size[:, None]
+        return K @ (self.vectors @ inner)
+
+
+def held_out(K: Array, Y: Array, weight: Array) -> list[Judged]:
+    """Return the squared error of every penalty on rows that are held out, fold by fold.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric kernel matrix, positive or not.
+    Y : ndarray of shape (n, q)
+    weight : ndarray of shape (n,)
+    """
+    settings, places = _settings(False), np.arange(len(K)) % FOLDS
+    total: Array = np.zeros(len(settings))
+    for number in range(min(FOLDS, len(K))):
+        train, test = np.flatnonzero(places != number), np.flatnonzero(places == number)
+        model = LeaveOneOut.of(K[np.ix_(train, train)], Y[train], weight[train])
+        mean = np.average(Y[train], axis=0, weights=weight[train])
+        values = K[np.ix_(test, train)] * np.sqrt(weight[train])
+        for i, setting in enumerate(settings):
+            missed = Y[test] - mean - model.outputs(values, *setting)
+            total[i] += weight[test] @ np.square(missed).sum(axis=1)
+    return _judged(total / weight.sum(), settings)
+
+
+def best_penalty(K: Array, Y: Array, weight: Array) -> Judged:
+    """Return the penalty of the smallest loss; of equals the largest one.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        A symmetric kernel matrix. If it is not positive, folds are held out, not single rows.
+    Y : ndarray of shape (n, q)
+    weight : ndarray of shape (n,)
+    """
+    whole = LeaveOneOut.of(K, Y, weight)
+    found = whole.losses() if whole.is_positive else held_out(K, Y, weight)
+    return min(found, key=lambda one: (one.loss, -one.share))
+
+
+def _settings(is_positive: bool) -> list[tuple[float, float]]:
+    ratios = RATIOS[:1] if is_positive else RATIOS
+    return [(float(share), ratio) for ratio in ratios for share in SHARES]
+
+
+def _judged(losses: Array, settings: list[tuple[float, float]]) -> list[Judged]:
+    return [Judged(float(loss), *found) for loss, found in zip(losses, settings, strict=True)]

@@ -1,0 +1,311 @@
+"""Ordinary tables: the chosen kernel, columns in any units, and maps that fit the budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from rounding import assert_rounded
+from scipy import sparse
+from sklearn.model_selection import KFold
+
+from krein import KreinClassifier, KreinRegressor, KreinRidge, Nystrom, SimilarityFeatures
+from krein.auto.choice import FACTORS, Choice, Sample, Search, choose_kernel, families
+from krein.auto.columns import Columns
+from krein.auto.costs import ridge_megabytes
+from krein.auto.relevance import Likelihood, column_factors
+from krein.auto.sizes import EXACT, WIDE
+from krein.auto.tables import Table
+from krein.estimators import least_squares
+from krein.forms import Signature
+from krein.kernels import (
+    DeltaGaussian,
+    Gaussian,
+    Laplacian,
+    Matern,
+    ShiftGaussian,
+    Sigmoid,
+    UnresolvedError,
+)
+from krein.kernels.medians import stretched
+from krein.learning import Cholesky, Split
+from krein.learning.leave_one_out import LeaveOneOut, held_out
+from krein.learning.selection import FoldProblems, Walk
+from krein.streaming import Moments
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 3))
+Y = np.column_stack([np.sin(2 * X[:, 0]) + 0.1 * RNG.normal(size=90), X[:, 1] * X[:, 2]])
+WEIGHT = RNG.uniform(0.5, 2, size=90)
+
+
+# --- widths that are medians ----------------------------------------------------------------------
+
+
+def _median(values):
+    return np.median(values[np.triu_indices(len(values), 1)])
+
+
+def test_a_width_may_be_the_median_distance():
+    far = _median(np.linalg.norm(X[:, None] - X, axis=2))
+    city = _median(np.abs(X[:, None] - X).sum(axis=2))
+    for kernel in (Gaussian("median"), Matern("median"), ShiftGaussian("median")):
+        assert kernel.resolved(X).sigma == pytest.approx(far)
+    assert Laplacian("median").resolved(X).sigma == pytest.approx(city)
+    assert Sigmoid("median").resolved(X).gamma == pytest.approx(1 / _median(np.abs(X @ X.T)))
+    both = (Gaussian("median") + Matern(2.0)).resolved(X)
+    assert_allclose(both(X), Gaussian(far)(X) + Matern(2.0)(X))
+
+
+def test_a_width_that_waits_for_data_is_a_number_in_what_is_fitted():
+    kernel = Gaussian("median")
+    assert not kernel.is_resolved
+    assert Gaussian(1.0).is_resolved
+    with pytest.raises(UnresolvedError, match="sigma='median'"):
+        kernel(X, X[:3])
+    features = Nystrom(kernel, 10, random_state=0).fit(X)
+    assert features.kernel_ == kernel.resolved(X)
+    assert_allclose(kernel(X), features.kernel_(X))
+    with pytest.warns(UserWarning, match="finds no two rows that differ"):
+        assert kernel.resolved(np.ones((5, 2))).sigma == 1.0
+
+
+def test_only_widths_from_data_are_stretched():
+    kernel = Gaussian("median") * Matern(3.0)
+    found = stretched(kernel, kernel.resolved(X), 2.0)
+    assert_allclose(
+        found(X), Gaussian(2 * Gaussian("median").resolved(X).sigma)(X) * Matern(3.0)(X)
+    )
+
+
+# --- leave one out --------------------------------------------------------------------------------
+
+
+def test_leave_one_out_is_what_it_says():
+    K = Gaussian(1.5)(X)
+    whole = LeaveOneOut.of(K, Y, WEIGHT)
+    found = whole.losses()[8]
+    alpha = found.share * np.abs(whole.values).sum()
+    centred = Y - np.average(Y, axis=0, weights=WEIGHT)
+    lost = 0.0
+    for i in range(90):
+        rest = np.delete(np.arange(90), i)
+        A = K[np.ix_(rest, rest)] + alpha * np.diag(1 / WEIGHT[rest])
+        lost += (
+            WEIGHT[i] * np.square(centred[i] - K[i, rest] @ np.linalg.solve(A, centred[rest])).sum()
+        )
+    assert found.loss == pytest.approx(lost / WEIGHT.sum(), rel=1e-6)
+
+
+def test_rows_of_an_indefinite_kernel_are_held_out():
+    K = DeltaGaussian(1.0, 3.0)(X)
+    found = held_out(K, Y, np.ones(90))[4]
+    lost, places = 0.0, np.arange(90) % 3
+    for k in range(3):
+        train, test = places != k, places == k
+        values, U = np.linalg.eigh(K[np.ix_(train, train)])
+        alpha = found.share * np.abs(values).sum()
+        mean = Y[train].mean(axis=0)
+        coef = U @ (
+            (U.T @ (Y[train] - mean)) * (np.sign(values) / (np.abs(values) + alpha))[:, None]
+        )
+        lost += np.square(Y[test] - mean - K[np.ix_(test, train)] @ coef).sum()
+    assert found.loss == pytest.approx(lost / 90, rel=1e-9)
+
+
+# --- the kernel -----------------------------------------------------------------------------------
+
+
+def test_the_kernel_is_that_of_the_smallest_error_of_refits():
+    """Brute force: every family and width, every row left out in turn."""
+    rows, y = X[:40], Y[:40, :1]
+    kinds = [kind for kind in families(rows) if kind.handicap == 1]
+    search = Search(Sample(rows, y, np.ones(40)), kinds)
+    search.run()
+    on_grid = [tried for tried in search.tried if tried.factor in FACTORS]
+    assert len(on_grid) == len(kinds) * len(FACTORS)
+    best = min(on_grid, key=lambda tried: tried.loss)
+
+    def refits(kernel):
+        K = kernel(rows)
+        total = np.abs(np.linalg.eigvalsh(K)).sum()
+        centred = y - y.mean()
+        lost = []
+        for share in np.geomspace(1e-8, 1, 17):
+            inverse = np.linalg.inv(K + share * total * np.eye(40))
+            lost.append(np.square(inverse @ centred / np.diag(inverse)[:, None]).mean())
+        return min(lost)
+
+    brute = {(kind.name, factor): refits(kind.at(factor)) for kind in kinds for factor in FACTORS}
+    assert min(brute, key=brute.__getitem__) == (best.name, best.factor)
+    assert best.loss == pytest.approx(min(brute.values()), rel=1e-5)
+
+
+def test_numbers_that_were_given_are_kept():
+    model = KreinRegressor(Gaussian(0.7), 10, random_state=0).fit(X, Y[:, 0])
+    assert model.kernel_ == Gaussian(0.7)
+    assert model.report_.kernel is None
+    tuned = KreinRegressor(Matern("median", 2.5), 10, random_state=0).fit(X, Y[:, 0])
+    assert isinstance(tuned.kernel_, Matern)
+    assert tuned.kernel_.nu == 2.5
+    losses = {tried.factor: tried.loss for tried in tuned.report_.kernel.tried}
+    assert len(losses) >= len(FACTORS)
+    assert "squared error" in str(tuned.report_)
+
+
+def test_the_likelihood_has_the_gradient_of_central_differences():
+    for kernel in (Gaussian(1.3), Matern(1.3, 0.5), Matern(1.3, 1.5), Laplacian(2.0)):
+        value = Likelihood(X[:30], Y[:30] - Y[:30].mean(axis=0), WEIGHT[:30], kernel)
+        logs = np.array([0.2, -0.4, 0.1, -2.0])
+        _, gradient = value(logs)
+        steps = 1e-5 * np.eye(4)
+        numeric = [(value(logs + h)[0] - value(logs - h)[0]) / 2e-5 for h in steps]
+        assert_allclose(gradient, numeric, rtol=1e-5, atol=1e-8)
+
+
+def test_columns_that_do_not_matter_get_small_factors():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(150, 5))
+    y = np.sin(2 * rows[:, :1]) + rows[:, 1:2] ** 2
+    factors = column_factors(rows, y, np.ones(150), Gaussian(2.0))
+    assert factors[:2].min() > 10 * factors[2:].max()
+    choice = choose_kernel(rows, y, np.ones(150), None)
+    assert choice.columns.factors is not None
+    assert "lowers the loss" in str(choice)
+    noise = choose_kernel(rows, rng.normal(size=(150, 1)), np.ones(150), None)
+    assert noise.columns.factors is None
+
+
+# --- columns in any units -------------------------------------------------------------------------
+
+TABLE = np.random.default_rng(2).normal(size=(240, 3))
+TARGET = (
+    np.sin(2 * TABLE[:, 0]) + 0.5 * TABLE[:, 1] + 0.05 * np.random.default_rng(3).normal(size=240)
+)
+TRAIN, NEW = slice(160), slice(160, None)
+
+
+def _fitted(rows, y=TARGET, learner=KreinRegressor):
+    model = learner(cv=KFold(5, shuffle=True, random_state=0), n_models=1, random_state=0)
+    return model.fit(rows[TRAIN], y[TRAIN])
+
+
+def test_units_do_not_matter():
+    other = TABLE * [1e3, 1e-6, 7.0] + [0.0, 5.0, -1e4]
+    one, two = _fitted(TABLE), _fitted(other)
+    assert one.score(TABLE[NEW], TARGET[NEW]) > 0.95
+    # Rows are drawn by their content, which the units change: the models differ a little.
+    gap = one.predict(TABLE[NEW]) - two.predict(other[NEW])
+    assert np.sqrt(np.mean(gap**2)) < 0.1 * TARGET.std()
+
+
+def test_an_outlier_and_a_constant_do_no_harm():
+    rows = np.column_stack([TABLE, np.full(240, 3.0)])
+    rows[5, 1] = 1e6
+    model = _fitted(rows)
+    assert model.score(rows[NEW], TARGET[NEW]) > 0.95
+    new = rows[NEW].copy()
+    new[:, 3] = -1e9
+    assert_rounded(model.predict(new), model.predict(rows[NEW]))
+
+
+def test_columns_are_robust():
+    made = np.column_stack([np.arange(200.0), np.r_[1e9, np.arange(199.0)], np.full(200, 5.0)])
+    Z = Columns().fit_transform(made)
+    assert abs(Z[:, 0].std() - 1) < 0.02
+    assert np.abs(Z[:, 1]).max() == 10
+    assert not Z[:, 2].any()
+    rare = np.zeros((500, 1))
+    rare[:2] = 1.0
+    assert Columns().fit_transform(rare).std() == pytest.approx(1, abs=0.4)
+    some = sparse.random(50, 4, 0.3, format="csr", random_state=0)
+    assert sparse.issparse(Columns([1.0, 2, 3, 4]).fit_transform(some))
+
+
+def test_the_order_of_rows_changes_nothing():
+    order = np.random.default_rng(4).permutation(160)
+    one = KreinRegressor(random_state=0).fit(TABLE[TRAIN], TARGET[TRAIN])
+    two = KreinRegressor(random_state=0).fit(TABLE[TRAIN][order], TARGET[TRAIN][order])
+    assert one.report_.reason == two.report_.reason
+    assert_allclose(one.predict(TABLE[NEW]), two.predict(TABLE[NEW]), rtol=1e-6, atol=1e-6)
+
+
+def test_a_classifier_of_a_table_is_good_and_sparse_rows_are_taken():
+    labels = np.where(TARGET > 0, "up", "down")
+    model = _fitted(TABLE, labels, KreinClassifier)
+    assert model.score(TABLE[NEW], labels[NEW]) > 0.9
+    rows = sparse.csr_matrix(np.where(TABLE > 0.3, TABLE, 0.0))
+    again = KreinClassifier("auto", random_state=0).fit(rows[TRAIN], labels[TRAIN])
+    assert again.score(rows[NEW], labels[NEW]) > 0.6
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 7, 8, 12])
+def test_few_rows_are_enough(n_rows):
+    rows, y = TABLE[:n_rows], TARGET[:n_rows]
+    assert np.isfinite(KreinRegressor(random_state=0).fit(rows, y).predict(rows)).all()
+
+
+# --- maps that fit the budget ---------------------------------------------------------------------
+
+
+def _table(n_rows, megabytes=1024.0, hurried=False, n_outputs=1):
+    choice = Choice(Gaussian(), Columns(), [])
+    return Table(choice, n_rows, 3, n_outputs, 5, megabytes, hurried, 0)
+
+
+def _widths(table, kinds=("ridge", "VC-LSM")):
+    return [candidate.width for candidate in table.candidates("auto", list(kinds))]
+
+
+def test_maps_are_exact_or_as_wide_as_fits():
+    assert _widths(_table(700)) == [700]
+    assert _widths(_table(EXACT)) == [EXACT]
+    assert _widths(_table(20_000)) == [WIDE[-1]]
+    assert _widths(_table(200_000))[0] < WIDE[-1]
+    assert _widths(_table(700, hurried=True)) == [WIDE[0], 700]
+    (small,) = _widths(_table(EXACT, megabytes=100.0))
+    assert ridge_megabytes(small, 5) <= 100
+    assert _widths(_table(3000), ("ridge", "squared hinge")) == [3000, 1000]
+    assert _widths(_table(3000, n_outputs=400), ("ridge", "squared hinge")) == [3000]
+    assert [c.width for c in _table(700).candidates(20, ["ridge"])] == [20]
+
+
+def test_outputs_of_a_map_need_no_features():
+    for features in (
+        Nystrom(Gaussian(), 12, core="truncated", n_landmarks=12, random_state=0),
+        SimilarityFeatures(Gaussian(), 12, random_state=0),
+        Nystrom(Gaussian(), 12, random_state=0),
+    ):
+        model = KreinRidge(features=features, alpha=1e-3).fit(X, Y)
+        expected = model.features_.transform(X) @ model.coef_.T + model.intercept_
+        assert_allclose(model.predict(X), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("signs", [np.ones(5), np.array([1.0, -1, 1, -1, 1])])
+def test_a_walk_finds_the_best_equal_penalties_with_fewer_factorisations(signs):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(200, 5)) * [3.0, 1, 0.3, 0.1, 0.03]
+    y = Z @ rng.normal(size=(5, 1)) + rng.normal(size=(200, 1))
+    parts = [Moments.of(np.hstack([Z, y])[k::5]) for k in range(5)]
+    problems = FoldProblems.of([*parts, Moments.zero(6)], 1, True)
+    solver = Cholesky(Signature(signs))
+    path = [Split(float(a), float(a)) for a in np.geomspace(1e-8, 1, 9) * 10]
+    walk = Walk(problems, solver)
+    place = walk.along(path)
+    losses = problems.losses(problems.coefficients(solver, path))
+    assert losses[place] == losses.min()
+    assert len(walk.tried) < len(path)
+    (coefs, _), *_ = walk.fitted()
+    assert len(coefs) == len(walk.tried)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), DeltaGaussian(1.0, 4.0)])
+def test_wide_maps_choose_the_same_penalty_with_less_work(monkeypatch, kernel):
+    features = Nystrom(kernel, 30, random_state=0)
+    whole = KreinRidge(features=features, random_state=0).fit(X, Y[:, 0])
+    monkeypatch.setattr(least_squares, "LARGE", 5)
+    monkeypatch.setattr("krein.learning.selection.LARGE", 5)
+    short = KreinRidge(features=features, random_state=0).fit(X, Y[:, 0])
+    assert len(short.cv_results_["alpha"]) < len(whole.cv_results_["alpha"])
+    least = [m.cv_results_["squared_error"].min() for m in (short, whole)]
+    assert least[0] <= 1.1 * least[1]
