@@ -298,7 +298,7 @@ def test_learned_prints_its_table(capsys, monkeypatch):
     rows = script("learned", monkeypatch).main(["--quick"])
     out = capsys.readouterr().out
     assert all(row.line(quick=True) in out for row in rows)
-    assert len(rows) == 8
+    assert len(rows) == 6
     assert out.count("control, ") == 2
     # A small sphere is as good as the full one; it does not depend on the machine.
     assert next(row for row in rows if "harmonics" in row.work).holds
@@ -351,6 +351,18 @@ def test_choosing_writes_its_table_and_its_plot(capsys, choosing, tmp_path):
 def test_choosing_leaves_out_sets_without_a_file(choosing, monkeypatch):
     monkeypatch.setattr(choosing, "find", lambda name: None)
     assert choosing.main(["--only", "letter"]) == []
+
+
+def test_everyday_probabilities_prints_its_table_and_continues(capsys, monkeypatch, tmp_path):
+    everyday = script("everyday_probabilities", monkeypatch)
+    monkeypatch.setattr(everyday, "load", lambda *name: None)
+    arguments = ["--quick", "--cells", str(tmp_path / "cells.csv")]
+    rows = everyday.main(arguments)
+    out = capsys.readouterr().out
+    assert len(rows) == 6
+    assert all(row.line(quick=True) in out for row in rows)
+    monkeypatch.setattr(everyday, "parted", None)  # nothing is measured again
+    assert [row.figure for row in everyday.main(arguments)] == [row.figure for row in rows]
 
 
 def test_everyday_prints_its_table_and_goes_on_where_it_ended(capsys, monkeypatch, tmp_path):

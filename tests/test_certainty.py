@@ -6,22 +6,17 @@ import pickle
 
 import numpy as np
 import pytest
-from learner_cases import make
 from numpy.testing import assert_allclose, assert_array_equal
 from rounding import assert_rounded
-from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.calibration import _SigmoidCalibration
 from sklearn.ensemble import VotingClassifier
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import BayesianRidge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 
 import krein
-from krein.kernels import DeltaGaussian, Gaussian
-from krein.learning import Isotonic, Residuals, Sigmoid, Softmax, calibrated
+from krein.kernels import DeltaGaussian, Gaussian, Precomputed
 from krein.streaming import HeldOut
 
 RNG = np.random.default_rng(0)
@@ -143,129 +138,6 @@ def test_intervals_of_a_stream_are_those_of_the_array():
     assert_rounded(streamed.predict_interval(X), model.predict_interval(X), 1e-9)
 
 
-def test_a_sample_of_held_out_rows_does_not_depend_on_blocks_or_order():
-    hashes = RNG.integers(0, 40, 500).astype(np.uint64)  # equal rows
-    Y = (hashes % 3)[:, None].astype(float)
-    outputs, weight = (
-        np.sin(hashes.astype(float))[:, None],
-        RNG.random(500) * (RNG.random(500) > 0.1),
-    )
-    whole = HeldOut(1, size=25).add(hashes, outputs, Y, weight)
-    order = RNG.permutation(500)
-    parts = HeldOut(1, size=25)
-    for part in np.array_split(order, 30):
-        parts = parts.merge(
-            HeldOut(1, size=25).add(hashes[part], outputs[part], Y[part], weight[part])
-        )
-    assert len(whole.rows.weight) == 25
-    for mine, other in zip(parts.rows, whole.rows, strict=True):
-        assert_rounded(mine, other)
-
-
-def test_repeated_rows_of_a_large_sample_keep_their_weight():
-    hashes = np.repeat(np.arange(10, dtype=np.uint64), 20)
-    held = HeldOut(1, size=30).add(hashes, hashes[:, None] / 10, np.ones((200, 1)))
-    assert_array_equal(held.rows.weight, np.full(10, 20.0))
-    assert_allclose(np.sort(held.rows.outputs[:, 0]), np.arange(10) / 10)
-
-
-# --- calibrations -------------------------------------------------------------------------------
-
-
-def scores(n=400, seed=0):
-    rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 2, n)
-    return (
-        (codes - 0.4 + rng.standard_normal(n))[:, None],
-        codes,
-        rng.integers(1, 4, n).astype(float),
-    )
-
-
-def test_the_sigmoid_is_that_of_scikit_learn():
-    f, codes, weight = scores()
-    peer = _SigmoidCalibration().fit(f[:, 0], codes, weight)
-    found = Sigmoid.of(f, codes, weight)
-    assert_allclose([found.slope, found.offset], [-peer.a_, -peer.b_], rtol=1e-4)
-    theirs = peer.predict(f[:, 0])
-    agree = (theirs > 0.5) == (f[:, 0] > 0)
-    assert 0.9 < agree.mean() < 1
-    assert_allclose(found.probabilities(f)[agree, 1], theirs[agree], atol=1e-5)
-    assert_allclose(found.probabilities(f)[~agree], 0.5, atol=1e-6)
-
-
-def test_the_isotonic_function_is_that_of_scikit_learn_with_a_row_of_each_class_at_both_ends():
-    f, codes, weight = scores()
-    ends = np.repeat([f.min(), f.max()], 2)
-    peer = IsotonicRegression(out_of_bounds="clip").fit(
-        np.append(f[:, 0], ends), np.append(codes, [0, 1, 0, 1]), np.append(weight, np.ones(4))
-    )
-    grid = np.linspace(-4, 4, 101)
-    found = Isotonic.of(f, codes, weight).probabilities(grid[:, None])
-    theirs = peer.predict(grid)
-    agree = (theirs > 0.5) == (grid > 0)
-    assert_allclose(found[agree, 1], theirs[agree], atol=1e-12)
-    assert_allclose(found[~agree], 0.5, atol=1e-6)
-    assert found.min() > 0
-    assert np.diff(found[:, 1]).min() >= 0
-
-
-def test_weights_are_repeated_rows_and_shares_are_counts():
-    f, codes, weight = scores(80)
-    rows = np.repeat(np.arange(80), weight.astype(int))
-    for kind in (Sigmoid.of, Isotonic.of):
-        weighted = kind(f, codes, weight).probabilities(f)
-        assert_allclose(
-            kind(f[rows], codes[rows], np.ones(len(rows))).probabilities(f), weighted, atol=1e-9
-        )
-        shares = kind(f, codes, np.full(80, 1 / 80)).probabilities(f)
-        assert_allclose(shares, kind(f, codes, np.ones(80)).probabilities(f), atol=1e-9)
-
-
-def test_a_softmax_minimises_the_log_loss():
-    rng = np.random.default_rng(3)
-    codes = rng.choice(3, 3000, p=[0.7, 0.2, 0.1])
-    f = 2 * (codes[:, None] == np.arange(3)) - 1 + rng.standard_normal((3000, 3))
-    found = Softmax.of(f, codes, np.ones(3000), shifts=True)
-
-    def loss(model):  # before the class of the largest output is put first
-        return log_loss(codes, softmax(model.slope * f + model.offsets, axis=1))
-
-    least = loss(found)
-    for slope, shift in ((1.01, 0.0), (0.99, 0.0), (1.0, 0.02), (1.0, -0.02)):
-        moved = Softmax(slope * found.slope, found.offsets + shift * np.array([1.0, 0, -1]))
-        assert loss(moved) > least - 1e-7
-    assert isinstance(calibrated(f, codes, np.ones(3000)), Softmax)
-    assert loss(calibrated(f, codes, np.ones(3000))) < loss(Softmax.of(f, codes, np.ones(3000)))
-
-
-def test_many_rows_that_are_no_sigmoid_get_an_isotonic_function():
-    rng = np.random.default_rng(4)
-    f = rng.uniform(-1, 1, 4000)
-    codes = (rng.random(4000) < 0.1 + 0.8 * (f > 0.5)).astype(int)
-    found = calibrated(f[:, None], codes, np.ones(4000))
-    assert isinstance(found, Isotonic)
-    assert_allclose(found.probabilities(np.array([[-0.5], [0.9]]))[:, 1], [0.1, 0.9], atol=0.06)
-    line = (rng.random(4000) < 1 / (1 + np.exp(-3 * f))).astype(int)
-    assert isinstance(calibrated(f[:, None], line, np.ones(4000)), Sigmoid)
-
-
-@pytest.mark.parametrize("k", [2, 4])
-def test_rows_without_any_mistake_have_finite_slopes(k):
-    codes = np.arange(40) % k
-    f = np.eye(k)[codes] * 2 - 1 if k > 2 else (2.0 * codes - 1)[:, None]
-    P = calibrated(f, codes, np.ones(40)).probabilities(f)
-    assert_array_equal(P.argmax(axis=1), codes)
-    assert 0.9 < P.max() < 1
-
-
-@pytest.mark.parametrize("scale", [1e-150, 1e150])
-def test_outputs_of_any_size_are_calibrated(scale):
-    f, codes, weight = scores()
-    plain = Sigmoid.of(f, codes, weight).probabilities(f)
-    assert_allclose(Sigmoid.of(scale * f, codes, weight).probabilities(scale * f), plain, atol=1e-7)
-
-
 # --- probabilities of learners ------------------------------------------------------------------
 
 
@@ -296,6 +168,17 @@ def test_the_automatic_classifier_calibrates_the_mean_of_its_models():
     assert_array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
     heavy = krein.KreinClassifier(KERNEL, 12, class_weight={"c": 9}, **options).fit(X, THREE)
     assert np.mean(heavy.predict(X) == "c") > np.mean(model.predict(X) == "c")
+
+
+def test_an_automatic_two_sided_learner_is_calibrated_on_both_sides():
+    rng = np.random.default_rng(1)
+    groups = np.arange(210) % 3
+    A = rng.random((210, 210)) < np.where((groups - groups[:, None]) % 3 == 1, 0.4, 0.05)
+    K = A / np.maximum(A.sum(axis=1, keepdims=True), 1)
+    kernel = Precomputed(symmetric=False)
+    model = krein.KreinClassifier(kernel, 10, n_models=1, cv=3, random_state=0).fit(K, groups)
+    assert isinstance(model.best_estimator_, krein.TwoSidedRidgeClassifier)
+    assert log_loss(groups, model.predict_proba((K, K.T))) < 0.1
 
 
 def test_supervised_maps_are_fitted_anew_for_held_out_rows():
@@ -431,19 +314,6 @@ def test_intervals_of_several_outputs():
     assert np.all(both[:, 0] < model.predict(X))
 
 
-def test_residual_quantiles_are_those_of_a_conformal_predictor():
-    errors = np.random.default_rng(7).standard_normal((99, 1))
-    found = Residuals.of(errors, np.ones(99)).interval(0.9)
-    assert_allclose(found[:, 0], np.sort(errors[:, 0])[[4, 94]])
-    weight = np.random.default_rng(8).integers(1, 4, 99)
-    repeated = Residuals.of(np.repeat(errors, weight, axis=0), np.ones(weight.sum()))
-    assert_allclose(Residuals.of(errors, weight).interval(0.7), repeated.interval(0.7))
-    many = np.random.default_rng(9).standard_normal((50_000, 2))
-    kept = Residuals.of(many, np.ones(50_000))
-    assert kept.values.shape == (1000, 2)
-    assert_allclose(kept.interval(0.9), np.quantile(many, [0.05, 0.95], axis=0), atol=3e-3)
-
-
 @pytest.mark.parametrize("coverage", [0, 1, -0.1, 90, "0.9"])
 def test_coverage_is_a_share(coverage):
     model = krein.KreinRidge(**SMALL).fit(X, VALUES)
@@ -538,8 +408,3 @@ def test_what_is_kept_is_small():
         model = learner(Gaussian(2.0), 50, random_state=0).fit(rows, target)
         parts = len(pickle.dumps(model.features_)) + model.coef_.nbytes
         assert len(pickle.dumps(model)) <= 2 * parts
-
-
-def test_shared_cases_are_calibrated_too():
-    model = make("ridge classifier cv").fit(X, THREE)
-    assert model.predict_proba(X).shape == (200, 3)

@@ -46,6 +46,7 @@ def test_each_trial_of_the_automatic_learner_is_a_stage():
     model = KreinClassifier(n_components=10).set_callbacks(log).fit(X, y)
     begun = [name for name in log.seen if name.startswith("begin") and name != "begin fit"]
     assert begun[0] == "begin kernel"
+    assert begun.pop() == "begin calibration"
     assert len(begun) == 1 + len(model.report_.trials)
 
 

@@ -146,7 +146,7 @@ VARIANTS = [
     NotSoRandomClassifier(4, C=10.0, band=3.0, n_starts=2, game=False, random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
-    CorrectedSVC(DeltaGaussian(), correction="clip"),
+    CorrectedSVC(DeltaGaussian(), correction="clip", calibrate=True),
     Columns(),
 ]
 MORE = [

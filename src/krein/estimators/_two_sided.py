@@ -15,7 +15,7 @@ from ..forms import Signature
 from ..learning import Cholesky, Coupled, Indefinite, Joint, LeastSquares, Split, Views
 from ..learning.selection import FoldProblems, best
 from ..rows import count
-from ..streaming import Moments
+from ..streaming import HeldRows, Moments
 from ._penalties import SHARES, Wanted
 from ._representation import Recipe, Representation, last_step
 from ._task import Task
@@ -63,6 +63,9 @@ class TwoSidedLearner(LeastSquaresLearner):
 
     def _learn(self, task: Task) -> None:
         super()._learn(task.of_both_sides())
+
+    def _held_out(self, task: Task) -> HeldRows:
+        return super()._held_out(task.of_both_sides())
 
     # --- the problem ----------------------------------------------------------------------------
 

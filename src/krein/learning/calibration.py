@@ -19,7 +19,8 @@ from scipy.special import logsumexp, softmax
 
 Array = NDArray[np.floating]
 
-# With fewer rows, the simpler calibration of two classes, and of more classes, is always taken.
+# With fewer rows, the simpler calibration of two classes, and of more classes, is always taken. It
+# is also taken with more than SOME classes, whose offsets cost more than they tell.
 MANY, SOME = 1000, 100
 # The largest number of steps of an isotonic calibration that are kept.
 STEPS = 1000
@@ -244,7 +245,7 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
 
     Two classes get a `Sigmoid` or, if there is evidence for it, an `Isotonic` function. More
     classes get a `Softmax` without offsets or, if there is evidence for them, with offsets. There
-    is evidence if there are at least 1000 rows, or 100 rows of more than two classes, and the
+    is evidence if there are at least 1000 rows, or 100 rows of 3 to 100 classes, and the
     log-loss is smaller by more than two standard errors, fitted on one half of the rows and
     measured on the other half, and vice versa.
 
@@ -260,7 +261,8 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     rich: Fitter = Isotonic.of
     if outputs.shape[1] > 1:
         simple, rich = Softmax.of, partial(Softmax.of, shifts=True)
-    enough = len(outputs) >= (SOME if outputs.shape[1] > 1 else MANY)
+    n, k = outputs.shape
+    enough = n >= (MANY if k == 1 else SOME) and k <= SOME
     chosen = rich if enough and _is_better(rich, simple, outputs, codes, weight) else simple
     return chosen(outputs, codes, weight)
 

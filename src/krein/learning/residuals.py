@@ -59,7 +59,7 @@ class Residuals:
         found = [_quantiles(column, weight) for column in errors.T]
         ends = max(u[0] for u, _ in found), min(u[-1] for u, _ in found)
         levels = np.linspace(*ends, min(QUANTILES, 2 * len(errors)))
-        if len(errors) <= QUANTILES and errors.shape[1] == 1:
+        if len(found) == 1 and len(found[0][0]) <= QUANTILES:
             levels = found[0][0]  # nothing is rounded
         values = np.stack([np.interp(levels, u, v) for u, v in found], axis=1)
         total, scale = float(weight.sum()), float(np.abs(errors).max()) or 1.0
