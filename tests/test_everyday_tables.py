@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -268,6 +270,22 @@ def test_maps_are_exact_or_as_wide_as_fits():
     assert _widths(_table(3000), ("ridge", "squared hinge")) == [3000, 1000]
     assert _widths(_table(3000, n_outputs=400), ("ridge", "squared hinge")) == [3000]
     assert [c.width for c in _table(700).candidates(20, ["ridge"])] == [20]
+    assert _table(700).notes(["ridge"]) == []
+    (said,) = _table(EXACT, megabytes=100.0).notes(["ridge"])
+    assert f"maps wider than {small}" in said
+    assert len(_table(3000, n_outputs=400).notes(["squared hinge"])) == 1
+
+
+@pytest.mark.slow
+def test_memory_is_obeyed():
+    rows = np.random.default_rng(0).normal(size=(4000, 5))
+    model = KreinRegressor(max_megabytes=20, random_state=0)
+    tracemalloc.start()
+    model.fit(rows, np.sin(rows[:, 0]) + rows[:, 1])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 120 * 2**20
+    assert "max_megabytes=20" in str(model.report_)
 
 
 def test_outputs_of_a_map_need_no_features():
