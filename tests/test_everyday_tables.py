@@ -122,7 +122,7 @@ def test_the_kernel_is_that_of_the_smallest_error_of_refits():
     """Brute force: every family and width, every row left out in turn."""
     rows, y = X[:40], Y[:40, :1]
     kinds = [kind for kind in families(rows) if kind.handicap == 1]
-    search = Search(Sample(rows, y, np.ones(40)), kinds)
+    search = Search(Sample(rows, y, np.ones(40)), kinds, lambda: True)
     search.run()
     on_grid = [tried for tried in search.tried if tried.factor in FACTORS]
     assert len(on_grid) == len(kinds) * len(FACTORS)
@@ -153,6 +153,12 @@ def test_numbers_that_were_given_are_kept():
     losses = {tried.factor: tried.loss for tried in tuned.report_.kernel.tried}
     assert len(losses) >= len(FACTORS)
     assert "squared error" in str(tuned.report_)
+
+
+def test_a_search_without_time_ends_after_the_first_family():
+    choice = choose_kernel(X, Y, WEIGHT, None, lambda: False)
+    assert {tried.name for tried in choice.tried} == {"Gaussian"}
+    assert "max_seconds" in str(choice)
 
 
 def test_the_likelihood_has_the_gradient_of_central_differences():
@@ -268,12 +274,12 @@ def test_maps_are_exact_or_as_wide_as_fits():
     (small,) = _widths(_table(EXACT, megabytes=100.0))
     assert ridge_megabytes(small, 5) <= 100
     assert _widths(_table(3000), ("ridge", "squared hinge")) == [3000, 1000]
-    assert _widths(_table(3000, n_outputs=400), ("ridge", "squared hinge")) == [3000]
+    assert _widths(_table(3000, n_outputs=10_000), ("ridge", "squared hinge")) == [3000]
     assert [c.width for c in _table(700).candidates(20, ["ridge"])] == [20]
     assert _table(700).notes(["ridge"]) == []
     (said,) = _table(EXACT, megabytes=100.0).notes(["ridge"])
     assert f"maps wider than {small}" in said
-    assert len(_table(3000, n_outputs=400).notes(["squared hinge"])) == 1
+    assert len(_table(3000, n_outputs=10_000).notes(["squared hinge"])) == 1
 
 
 @pytest.mark.slow
