@@ -273,13 +273,13 @@ def test_maps_are_exact_or_as_wide_as_fits():
     assert _widths(_table(700, hurried=True)) == [WIDE[0], 700]
     (small,) = _widths(_table(EXACT, megabytes=100.0))
     assert ridge_megabytes(small, 5) <= 100
-    assert _widths(_table(3000), ("ridge", "squared hinge")) == [3000, 1000]
-    assert _widths(_table(3000, n_outputs=10_000), ("ridge", "squared hinge")) == [3000]
+    assert _widths(_table(EXACT), ("ridge", "squared hinge")) == [EXACT, 1000]
+    assert _widths(_table(EXACT, n_outputs=10_000), ("ridge", "squared hinge")) == [EXACT]
     assert [c.width for c in _table(700).candidates(20, ["ridge"])] == [20]
     assert _table(700).notes(["ridge"]) == []
     (said,) = _table(EXACT, megabytes=100.0).notes(["ridge"])
     assert f"maps wider than {small}" in said
-    assert len(_table(3000, n_outputs=10_000).notes(["squared hinge"])) == 1
+    assert len(_table(EXACT, n_outputs=10_000).notes(["squared hinge"])) == 1
 
 
 @pytest.mark.slow
