@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -120,7 +122,7 @@ def test_the_kernel_is_that_of_the_smallest_error_of_refits():
     """Brute force: every family and width, every row left out in turn."""
     rows, y = X[:40], Y[:40, :1]
     kinds = [kind for kind in families(rows) if kind.handicap == 1]
-    search = Search(Sample(rows, y, np.ones(40)), kinds)
+    search = Search(Sample(rows, y, np.ones(40)), kinds, lambda: True)
     search.run()
     on_grid = [tried for tried in search.tried if tried.factor in FACTORS]
     assert len(on_grid) == len(kinds) * len(FACTORS)
@@ -151,6 +153,12 @@ def test_numbers_that_were_given_are_kept():
     losses = {tried.factor: tried.loss for tried in tuned.report_.kernel.tried}
     assert len(losses) >= len(FACTORS)
     assert "squared error" in str(tuned.report_)
+
+
+def test_a_search_without_time_ends_after_the_first_family():
+    choice = choose_kernel(X, Y, WEIGHT, None, lambda: False)
+    assert {tried.name for tried in choice.tried} == {"Gaussian"}
+    assert "max_seconds" in str(choice)
 
 
 def test_the_likelihood_has_the_gradient_of_central_differences():
@@ -265,9 +273,25 @@ def test_maps_are_exact_or_as_wide_as_fits():
     assert _widths(_table(700, hurried=True)) == [WIDE[0], 700]
     (small,) = _widths(_table(EXACT, megabytes=100.0))
     assert ridge_megabytes(small, 5) <= 100
-    assert _widths(_table(3000), ("ridge", "squared hinge")) == [3000, 1000]
-    assert _widths(_table(3000, n_outputs=400), ("ridge", "squared hinge")) == [3000]
+    assert _widths(_table(EXACT), ("ridge", "squared hinge")) == [EXACT, 1000]
+    assert _widths(_table(EXACT, n_outputs=10_000), ("ridge", "squared hinge")) == [EXACT]
     assert [c.width for c in _table(700).candidates(20, ["ridge"])] == [20]
+    assert _table(700).notes(["ridge"]) == []
+    (said,) = _table(EXACT, megabytes=100.0).notes(["ridge"])
+    assert f"maps wider than {small}" in said
+    assert len(_table(EXACT, n_outputs=10_000).notes(["squared hinge"])) == 1
+
+
+@pytest.mark.slow
+def test_memory_is_obeyed():
+    rows = np.random.default_rng(0).normal(size=(4000, 5))
+    model = KreinRegressor(max_megabytes=20, random_state=0)
+    tracemalloc.start()
+    model.fit(rows, np.sin(rows[:, 0]) + rows[:, 1])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 120 * 2**20
+    assert "max_megabytes=20" in str(model.report_)
 
 
 def test_outputs_of_a_map_need_no_features():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import time
 import warnings
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -173,7 +175,13 @@ class Automatic(Certainty, Estimator):
         with stage(self, "kernel"):
             Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
             weight = sample.weight if weight is None else weight
-            return choose_kernel(sample.X, Y, weight, None if kernel is None else clone(kernel))
+            given = None if kernel is None else clone(kernel)
+            return choose_kernel(sample.X, Y, weight, given, self._in_time())
+
+    def _in_time(self) -> Callable[[], bool]:
+        """Return a function that is True until half of `max_seconds` is used."""
+        limit = np.inf if self.max_seconds is None else time.perf_counter() + self.max_seconds / 2
+        return lambda: time.perf_counter() < limit
 
     @property
     def _chooses(self) -> bool:

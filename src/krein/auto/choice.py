@@ -170,6 +170,10 @@ class Sample:
         return (K + K.T) / 2
 
 
+def _always() -> bool:
+    return True
+
+
 def families(X: Any) -> list[Family]:
     """Return the families that are tried on a table, in units of its median distances."""
     wide, city = Gaussian("median").resolved(X).sigma, Laplacian("median").resolved(X).sigma
@@ -196,12 +200,21 @@ class Search:
     ----------
     sample : Sample
     kinds : list of Family
+    in_time : callable
+        ``in_time()`` is False when no further family may be begun.
     by_column : bool, default=False
         True if each column has a width of its own, for the report.
     """
 
-    def __init__(self, sample: Sample, kinds: list[Family], by_column: bool = False):
+    def __init__(
+        self,
+        sample: Sample,
+        kinds: list[Family],
+        in_time: Callable[[], bool],
+        by_column: bool = False,
+    ):
         self.kinds, self.by_column = {kind.name: kind for kind in kinds}, by_column
+        self.in_time = in_time
         first, second = sample.rows(slice(FIRST)), sample.rows(slice(SECOND))
         self._samples = [first, first if len(first) == len(second) else second]
         self._made: dict[tuple[int, str, float], Tried] = {}
@@ -213,11 +226,13 @@ class Search:
 
     def run(self) -> Tried:
         """Return the best kernel: all widths on few rows, the best families on more rows."""
-        small = [
-            min((self._try(0, name, factor) for factor in FACTORS), key=self._order)
-            for name in self.kinds
-        ]
+        small: list[Tried] = []
+        for name in self.kinds:
+            if not small or self.in_time():
+                small.append(min((self._try(0, name, f) for f in FACTORS), key=self._order))
         self.good = [t.name for t in sorted(small, key=self._order)[:GOOD_FAMILIES]]
+        if not self.in_time():
+            return min(small, key=self._order)
         large = [self._try(1, t.name, t.factor) for t in small if t.name in self.good]
         return self._refined(min(large, key=self._order))
 
@@ -243,7 +258,9 @@ class Search:
         return self._made[key]
 
 
-def choose_kernel(X: Any, Y: Array, weight: Array, kernel: Kernel | None) -> Choice:
+def choose_kernel(
+    X: Any, Y: Array, weight: Array, kernel: Kernel | None, in_time: Callable[[], bool] = _always
+) -> Choice:
     """Choose family and width of the kernel, and whether columns have widths of their own.
 
     Parameters
@@ -255,24 +272,28 @@ def choose_kernel(X: Any, Y: Array, weight: Array, kernel: Kernel | None) -> Cho
     kernel : Kernel or None
         A kernel with parameters "median", of which the width is chosen; None chooses the family
         too, on standardised columns.
+    in_time : callable, default: always True
+        ``in_time()`` is False when nothing further may be begun.
     """
     n = min(count(X), max(SECOND, LEARNED + JUDGED))
     if kernel is not None:
-        search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)])
+        search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)], in_time)
         best = search.run() if n >= FEWEST else search._try(0, type(kernel).__name__, 1.0)
         return Choice(best.kernel, None, search.tried)
     columns = Columns().fit(X)
     sample = Sample(columns.transform(X[:n]), Y[:n], weight[:n])
-    search = Search(sample, families(sample.X))
+    search = Search(sample, families(sample.X), in_time)
     if n < FEWEST:
         return Choice(search._try(0, "Gaussian", 0.5).kernel, columns, search.tried)
     best = search.run()
+    if not in_time():
+        return Choice(best.kernel, columns, search.tried, "max_seconds leaves no time for more")
     factors, note = _factors(sample, best, search.tried)
     if factors is None:
         return Choice(best.kernel, columns, search.tried, note)
     scaled = sample.of(sample.X * factors)
     kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
-    again = Search(scaled, kinds, by_column=True)
+    again = Search(scaled, kinds, in_time, by_column=True)
     found = again.run()
     return Choice(found.kernel, Columns(factors), [*search.tried, *again.tried], note)
 

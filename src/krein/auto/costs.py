@@ -12,7 +12,7 @@ PER_VALUE = 20.0
 # Penalties of least squares, and Newton steps of a margin machine for all its penalties, per fold.
 PENALTIES, STEPS = 7, 30
 # Matrices of a width that least squares hold at once beside those of the folds.
-MATRICES = 5
+MATRICES = 10
 
 
 def ridge_cost(n_rows: int, n_columns: int, width: int, n_folds: int) -> float:

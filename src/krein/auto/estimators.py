@@ -27,7 +27,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
     distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
     their own (automatic relevance determination) if that clearly lowers the error of other rows.
-    Kreĭn ridge then learns on the exact kernel with up to 3000 rows, else on the widest Nyström map
+    Kreĭn ridge then learns on the exact kernel with up to 2800 rows, else on the widest Nyström map
     that fits a budget of operations, which no clock measures, and `max_megabytes`.
 
     With a kernel that is given, the learner tries Kreĭn ridge and variance-constrained least
@@ -116,7 +116,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
     distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
     their own (automatic relevance determination) if that clearly lowers the error of other rows.
-    Kreĭn ridge then learns on the exact kernel with up to 3000 rows, else on the widest Nyström map
+    Kreĭn ridge then learns on the exact kernel with up to 2800 rows, else on the widest Nyström map
     that fits a budget of operations, which no clock measures, and `max_megabytes`; the
     squared-hinge machine learns on up to 1000 landmarks.
 

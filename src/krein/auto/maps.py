@@ -13,7 +13,7 @@ from ..features import Nystrom, RandomFourier, SimilarityFeatures
 from ..kernels import Gaussian, Kernel, Similarity
 from ..proximity import DissimilarityToSimilarity, symmetrize
 from ..rows import Sides
-from .sizes import FEW, FEWEST, MANY, ONE_RATE, RATES, WHOLE, WIDE, WIDTHS
+from .sizes import FEW, FEWEST, GIVEN, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
 
 # The width of the Gaussian of similarities, in standard deviations of all similarities.
 SIGMA = 1.4
@@ -185,8 +185,8 @@ def _all_maps(
         scaled = _rows(view, width, landmarks=rule, scale=True, **options).features
         shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
         yield Candidate(f"Gaussian of {rows.name}", width, shaped)
-    if is_of_vectors(given.kernel) and n_rows > max(WHOLE, WIDE[1]):
-        yield Candidate("Nystrom", WIDE[1], given.map(Nystrom, WIDE[1], **options), directed)
+    if is_of_vectors(given.kernel) and n_rows > max(WHOLE, GIVEN):
+        yield Candidate("Nystrom", GIVEN, given.map(Nystrom, GIVEN, **options), directed)
     if is_of_vectors(given.kernel) and n_rows >= MANY:
         width = 2 * ranks[-1]
         yield Candidate(

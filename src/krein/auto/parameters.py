@@ -15,7 +15,7 @@ kernel : Kernel, "precomputed", "auto" or None, default=None
     kept. The values of a kernel of objects are computed once for all trials on up to 2000 rows.
 n_components : int or "auto", default="auto"
     The rank of Nyström maps; other maps are then left out. For a kernel that is chosen, "auto" is
-    the exact kernel with up to 3000 rows, else the widest map that fits the budget of operations
+    the exact kernel with up to 2800 rows, else the widest map that fits the budget of operations
     and memory. For a kernel that is given, "auto" tries 25, 100, 300 and, with up to 1500 rows, all
     rows.
 dissimilarity : bool, default=False

@@ -30,9 +30,11 @@ N_JUDGED = 100
 # New rows are predicted this many at a time, so that all models ask for the same kernel values.
 AT_ONCE = 256
 # On a table, all rows are landmarks with at most this many rows.
-EXACT = 3000
+EXACT = 2800
 # Widths of maps of a table with more rows: the widest one that fits the budget is used.
-WIDE = (300, 1000, 2000, 3000)
+WIDE = (100, 300, 1000, 2000, 2800)
+# The width of the widest map of a kernel that is given, on many rows of numbers.
+GIVEN = 1000
 # The width of the map that margin machines use on a table.
 MARGIN = 1000
 # The number of operations of all trials together that a fit may cost, about a minute of one core.

@@ -85,7 +85,7 @@ class Table:
     def _margin(self) -> int:
         """Return the width of the map of margin machines; 0 if none fits the budget."""
         sizes = self.n_rows, self.n_columns
-        for width in (min(MARGIN, self.n_rows), WIDE[0]):
+        for width in (min(MARGIN, self.n_rows), WIDE[1], WIDE[0]):
             cost = margin_cost(*sizes, width, self.n_folds, self.n_outputs)
             if cost <= OPERATIONS and margin_megabytes(self.n_rows, width) <= self.megabytes:
                 return width

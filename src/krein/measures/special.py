@@ -44,6 +44,8 @@ def _high_wave(dim: int) -> Callable[[NDArray], NDArray]:
 
 # Beyond this t the function t^ν K_ν(t) is zero for all orders up to DEBYE_NU.
 FARTHEST = 1e5
+# The profile of these orders is e^{−t} times a polynomial of t, highest degree first.
+HALVES = {1.5: (1.0, 1.0), 2.5: (1 / 3, 1.0, 1.0)}
 # Above this order the profile equals a Gaussian to all digits.
 GAUSSIAN_NU = 1e16
 
@@ -60,6 +62,8 @@ def matern_profile(z: NDArray, nu: float) -> NDArray[np.floating]:
     if nu > DEBYE_NU:
         x = np.sqrt(2 / nu) * np.minimum(z.astype(float), 1e100)
         return _matern_debye(x, nu).astype(z.dtype)
+    if nu in HALVES:
+        return (np.polyval(HALVES[nu], t) * np.exp(-t)).astype(z.dtype)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_value = (1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(t) + np.log(kve(nu, t)) - t
     # K_ν overflows for t below 1e-3, where the kernel differs from 1 by less than 1e-8.
