@@ -69,6 +69,7 @@ _MODULES = (
     "kernels",
     "learning",
     "measures",
+    "plots",
     "proximity",
     "published",
     "samplers",

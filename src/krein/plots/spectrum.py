@@ -1,4 +1,4 @@
-"""Plots. No other file imports matplotlib."""
+"""The plot of a spectrum of eigenvalues."""
 
 from __future__ import annotations
 
@@ -6,18 +6,7 @@ from typing import Any
 
 import numpy as np
 
-POSITIVE, NEGATIVE, GREY = "#2b6cb0", "#c05621", "#718096"
-
-
-def pyplot() -> Any:
-    """Import matplotlib; raise an error that names the extra if it is missing."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Plots need matplotlib: install it with  pip install 'krein[plot]'."
-        ) from error
-    return plt
+from ._pyplot import NEGATIVE, POSITIVE, pyplot
 
 
 def plot_spectrum(diagnosis: Any, ax: Any = None) -> Any:
