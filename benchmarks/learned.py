@@ -24,12 +24,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import binary
 import learned_data
 import numpy as np
+import nystrom_quality
 import spectra
 from learned_data import IMAGES, QUICK, USERS, Data, Sizes
 from learned_made import SEEDS, addition, search, sphere, times, windmill
@@ -37,6 +40,9 @@ from learned_maps import MAPS, OURS, RBF, choose, machines, median_distance, wid
 from measuring import Row
 from sklearn.svm import SVC
 from spectra import Cell, Job, Known, print_table, shown, values
+
+from krein import NotSoRandomFeatures
+from krein.plots import plot_harmonics, plot_rounds, pyplot
 
 # Groups that end at this width have all seeds.
 NARROW = 1000
@@ -83,15 +89,14 @@ def run_maps(
         for name in present(sets)
     ]
     cells = run(jobs, partial(measure, groups=groups))
+    one_width = unrolled(cells)
     lines = []
     for name in dict.fromkeys(cell.set for cell in cells):
         for width in (width for group in groups for width in group):
             for method in MAPS:
-                where = {"set": name, "method": method}
-                test, train, scale, C = (
-                    values(cells, f"{quantity} {width}", **where)
-                    for quantity in ("test", "train", "bandwidth", "C")
-                )
+                where = {"set": name, "method": method, "width": width}
+                quantities = ("test", "train", "bandwidth", "C")
+                test, train, scale, C = (values(one_width, q, **where) for q in quantities)
                 if len(test):
                     line = [name, f"{width}", method, shown(test, ".2f"), shown(train, ".2f")]
                     lines.append([*line, f"{C[0]:g}", f"{scale[0]:g}", f"{len(test)}"])
@@ -99,6 +104,16 @@ def run_maps(
     if lines:
         print_table(f"{table} (published: a picture)", heads, lines)
     return cells
+
+
+def unrolled(cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of several widths, such as "test 50" of a map of 500, as cells of one."""
+    found = []
+    for cell in cells:
+        quantity, _, width = cell.quantity.partition(" ")
+        if width.isdigit():
+            found.append(replace(cell, quantity=quantity, width=int(width)))
+    return found
 
 
 def seeds_of(group: Sequence[int], seeds: int) -> int:
@@ -236,7 +251,34 @@ PARTS = {
 
 
 def draw(cells: Sequence[Cell], folder: Path) -> None:
-    """Draw the figures of docs/learned.md."""
+    """Draw what is learned on the windmill and on the sphere, and accuracy against width."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if rounds := [cell.width for cell in cells if cell.set == "windmill"]:
+        draw_rounds(folder / "learned_rounds.png", max(rounds))
+    if rounds := [cell.width for cell in cells if cell.set == "sphere"]:
+        draw_harmonics(folder / "learned_harmonics.png", max(rounds))
+    if some := [cell for cell in unrolled(cells) if cell.table == "digits"]:
+        spectra.draw(some, "test", "accuracy, %", folder / "learned_digits.png")
+
+
+def draw_rounds(file: Path, most: int) -> None:
+    rounds = [n for n in (1, 10, 100, 300) if n <= most]
+    data = learned_data.drawn("windmill", 2_000, 1, 0)
+    features = NotSoRandomFeatures(2 * rounds[-1], search="grid", random_state=0)
+    axes = plot_rounds(features.fit(data.X, data.y), data.X, data.y, rounds)
+    _save(axes[0, 0].figure, file)
+
+
+def draw_harmonics(file: Path, n_rounds: int) -> None:
+    data = learned_data.drawn("sphere", 2_000, 1, 0)
+    features = NotSoRandomFeatures(domain="sphere", n_rounds=n_rounds, random_state=0)
+    axes = plot_harmonics(features.fit(data.X, data.y), data.X, data.y)
+    _save(axes[0].figure, file)
+
+
+def _save(figure: Any, file: Path) -> None:
+    nystrom_quality.save(figure, file)
+    pyplot().close(figure)
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:

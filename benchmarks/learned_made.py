@@ -1,4 +1,4 @@
-"""The parts of `learned.py` that need no file: made sets, time, the addition theorem, one search."""
+"""Parts of `learned.py`: made sets, time, the addition theorem and one search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 import learned_data
 import numpy as np
 from learned_data import Data, Sizes, drawn
-from learned_maps import machines, median_distance
+from learned_maps import first_waves, machines, median_distance
 from measuring import Row
 from numpy.typing import NDArray
 from scipy.special import eval_gegenbauer
@@ -19,7 +19,7 @@ from sklearn.svm import SVC, LinearSVC
 from spectra import Cell, Job, Known, print_table, shown, values
 
 from krein import NotSoRandomFeatures
-from krein.spectral import Momentum, WaveAtoms
+from krein.spectral import Momentum
 from krein.spectral.potential import Potential, Problem
 from krein.spherical import area, degrees, harmonics
 
@@ -52,7 +52,7 @@ def measure(job: Job, seed: int, known: Known, sizes: Sizes) -> dict[str, float]
         options = {"search": job.method, "random_state": seed}
         features = NotSoRandomFeatures(2 * job.width, **options).fit(data.X, data.y)
         rounds = [n for n in sizes.rounds if n <= job.width]
-        maps = {n: WaveAtoms(features.frequencies_[:n], np.full(n, 1 / n)) for n in rounds}
+        maps = {n: first_waves(features, n) for n in rounds}
     found = {}
     for n, atoms in maps.items():
         Z, Z_test = atoms.columns(data.X), atoms.columns(data.X_test)
@@ -64,7 +64,7 @@ def measure(job: Job, seed: int, known: Known, sizes: Sizes) -> dict[str, float]
 
 
 def control(data: Data, C: float) -> float:
-    """Return the test accuracy of a Gaussian SVM; a fifth of the training rows chooses its width."""
+    """Return the test accuracy of a Gaussian SVM; its width is chosen on held-out training rows."""
     gammas = 0.5 / median_distance(data.X) ** 2 * 4.0 ** np.arange(5)
     cut = 4 * len(data.X) // 5
     fitted = [SVC(C=C, gamma=gamma).fit(data.X[:cut], data.y[:cut]) for gamma in gammas]

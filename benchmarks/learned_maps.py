@@ -39,25 +39,25 @@ class Map:
     Parameters
     ----------
     fit : callable
-        ``fit(X, y, width, bandwidth, seed)`` returns a function from rows to features.
+        ``fit(X, y, width, bandwidth, seed)`` returns a fitted map.
     bandwidths : tuple of float
         The bandwidths to choose from, as multiples of the median distance; (1.0,) means none.
     nested : bool
         True if the first frequencies of a wide map are the map of smaller width.
     """
 
-    fit: Callable[[NDArray, NDArray, int, float, int], Transform]
+    fit: Callable[[NDArray, NDArray, int, float, int], Any]
     bandwidths: tuple[float, ...] = (1.0,)
     nested: bool = False
 
 
-def learned(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Transform:
-    return NotSoRandomFeatures(width, random_state=seed).fit(X, y).transform
+def learned(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Any:
+    return NotSoRandomFeatures(width, random_state=seed).fit(X, y)
 
 
-def gaussian(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Transform:
+def gaussian(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Any:
     kernel = Gaussian(bandwidth * median_distance(X))
-    return RandomFourier(kernel, width, random_state=seed).fit(X).transform
+    return RandomFourier(kernel, width, random_state=seed).fit(X)
 
 
 OURS, RBF = "not so random", "Gaussian"
@@ -71,10 +71,9 @@ def median_distance(X: NDArray) -> float:
     return float(np.median(pdist(X[:500])))
 
 
-def first_columns(transform: Any, width: int) -> Transform:
-    """Return the map of the first frequencies of a learned map; they share the mass equally."""
-    frequencies = transform.__self__.frequencies_[: width // 2]
-    return WaveAtoms(frequencies, np.full(len(frequencies), 1 / len(frequencies))).columns
+def first_waves(features: NotSoRandomFeatures, n: int) -> WaveAtoms:
+    """Return the first n frequencies of a learned map; they share the mass equally."""
+    return WaveAtoms(features.frequencies_[:n], np.full(n, 1 / n))
 
 
 def widths_of(
@@ -88,8 +87,8 @@ def widths_of(
     """Return the fitted map of each width; one fit serves all widths if the maps are nested."""
     if kind.nested:
         widest = kind.fit(X, y, max(widths), 1.0, seed)
-        return {width: first_columns(widest, width) for width in widths}
-    return {width: kind.fit(X, y, width, bandwidths[width], seed) for width in widths}
+        return {width: first_waves(widest, width // 2).columns for width in widths}
+    return {width: kind.fit(X, y, width, bandwidths[width], seed).transform for width in widths}
 
 
 # --- the machine --------------------------------------------------------------------------------
