@@ -35,6 +35,7 @@ from krein import (
     KreinRidge,
     KreinRidgeClassifier,
     KreinSVC,
+    NotSoRandomClassifier,
     NotSoRandomFeatures,
     Nystrom,
     RandomFourier,
@@ -119,6 +120,7 @@ VARIANTS = [
     KreinSVC(DeltaGaussian(), alpha=1e-4, random_state=0),
     KreinSVC(DeltaGaussian(), loss="hinge", alpha=1e-4, random_state=0),
     KreinSVC(features=nystrom(landmarks="supervised"), random_state=0),
+    NotSoRandomClassifier(4, C=10.0, band=3.0, n_starts=2, game=False, random_state=0),
     KreinRegressor(DeltaGaussian(2.0, 20.0), 20, max_seconds=1e-9, random_state=0),
     KreinClassifier(DeltaGaussian(), 5, max_seconds=1e-9, random_state=0),
     CorrectedSVC(DeltaGaussian(), correction="clip"),
@@ -150,7 +152,11 @@ def test_every_estimator_has_variants_here(cls):
 
 
 # What tries many things tries one: the checks fit it hundreds of times.
-QUICK = {KreinClassifier: {"max_seconds": 1e-9}, KreinRegressor: {"max_seconds": 1e-9}}
+QUICK = {
+    KreinClassifier: {"max_seconds": 1e-9},
+    KreinRegressor: {"max_seconds": 1e-9},
+    NotSoRandomClassifier: {"n_components": 8, "band": 1.0, "n_starts": 2, "cv": 4},
+}
 BUILT = [cls(**QUICK.get(cls, {})) for cls in ESTIMATORS]
 
 

@@ -1,6 +1,7 @@
 """scikit-learn's shells around maps, forms and solvers, one small class per learner."""
 
 from .baselines import CorrectedSVC
+from .not_so_random import NotSoRandomClassifier
 from .ridge import KreinRidge, KreinRidgeClassifier
 from .svc import KreinSVC
 from .two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
@@ -11,6 +12,7 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "NotSoRandomClassifier",
     "TwoSidedRidge",
     "TwoSidedRidgeClassifier",
     "VarianceConstrainedClassifier",

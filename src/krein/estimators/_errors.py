@@ -14,19 +14,21 @@ class NoFoldsError(ValueError):
         The name of the learner.
     n_rows : int
     alpha : the value of the parameter, or None if the learner has no such parameter
+    parameter : str
+        The name of the parameter.
     """
 
-    def __init__(self, owner: str, n_rows: int, alpha: Any = None):
-        self.owner, self.n_rows, self.alpha = owner, n_rows, alpha
-        super().__init__(owner, n_rows, alpha)
+    def __init__(self, owner: str, n_rows: int, alpha: Any = None, parameter: str = "alpha"):
+        self.owner, self.n_rows, self.alpha, self.parameter = owner, n_rows, alpha, parameter
+        super().__init__(owner, n_rows, alpha, parameter)
 
     def of(self, owner: str) -> NoFoldsError:
         """Return the error of an automatic learner, which has no parameter alpha."""
         return NoFoldsError(owner, self.n_rows)
 
     def __str__(self) -> str:
-        called = "" if self.alpha is None else f"(alpha={self.alpha!r})"
-        cure = "." if self.alpha is None else ": give alpha a number."
+        called = "" if self.alpha is None else f"({self.parameter}={self.alpha!r})"
+        cure = "." if self.alpha is None else f": give {self.parameter} a number."
         return (
             f"{self.owner}{called} needs at least two distinct rows for cross-validation, got "
             f"n_samples = {self.n_rows}{cure}"

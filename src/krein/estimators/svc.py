@@ -114,6 +114,9 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     True
     """
 
+    # The parameter of the penalty, and what helps if the solver does not converge.
+    _tuned, _cure = "alpha", "increase max_iter, tol or alpha"
+
     def __init__(
         self,
         kernel: Kernel | str | None = None,
@@ -137,21 +140,25 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         store(self, locals())
 
     def _solve(self, task: Task) -> None:
-        wanted, form = Wanted.of(self), task.representation.form
-        loss = LOSSES[self.loss]
-        made = solver_for(type(loss), Split, derivatives=self.alpha == "gradient")
-        solver = made(form, loss, self.fit_intercept, self.tol, self.max_iter)
         rows = CenteredRows(task.blocks, self.fit_intercept)
+        wanted, form = self._wanted(task, rows), task.representation.form
+        loss = LOSSES[self.loss]
+        made = solver_for(type(loss), Split, derivatives=wanted.alpha == "gradient")
+        solver = made(form, loss, self.fit_intercept, self.tol, self.max_iter)
         search = Search(solver, rows, task, self._nests(task), LOSSES[self._judged])
         if not wanted.is_tuned:
             penalty = wanted.given()
         elif not any(True for _ in search.folds()):
-            raise NoFoldsError(self._name, task.survey.n_rows, self.alpha)
-        elif self.alpha == "gradient":
+            raise NoFoldsError(self._name, task.survey.n_rows, wanted.alpha, self._tuned)
+        elif wanted.alpha == "gradient":
             penalty = self._descend(wanted, search)
         else:
             penalty = self._search(wanted, search)
         self._finish(search, penalty)
+
+    def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
+        """Return the penalties that the parameters ask for."""
+        return Wanted.of(self)
 
     def _finish(self, search: Search, penalty: Split) -> None:
         clocks = Draws(search.rows.hashes, 0).clocks(Salt.WARM_START)
@@ -175,11 +182,11 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
 
     def _warn(self, states: list[NewtonState]) -> None:
         if any(state.interrupted for state in states):
-            said = "KreinSVC was interrupted: the best iterate so far is kept."
+            said = f"{self._name} was interrupted: the best iterate so far is kept."
         elif not all(state.converged for state in states):
             said = (
-                f"KreinSVC did not converge in max_iter={self.max_iter} Newton steps: increase "
-                "max_iter, tol or alpha."
+                f"{self._name} did not converge in max_iter={self.max_iter} Newton steps: "
+                f"{self._cure}."
             )
         else:
             return

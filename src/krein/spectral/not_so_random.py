@@ -218,9 +218,7 @@ class NotSoRandomFeatures(FeatureMap):
         check_numeric_columns(self, X)
         X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
         if self._on_sphere:
-            check_dimension(self, X.shape[1])
-            norms = np.linalg.norm(X.astype(float), axis=1)
-            check_unit_rows(self, norms, "Scale the rows to norm 1, or use domain='euclidean'.")
+            check_sphere(self, X)
         return X
 
     def _n_actions(self) -> int:
@@ -368,6 +366,13 @@ class NotSoRandomFeatures(FeatureMap):
         tags.input_tags.sparse = False
         tags.target_tags.required = True
         return tags
+
+
+def check_sphere(owner: object, X: NDArray) -> None:
+    """Raise if the rows are not on a sphere that has harmonics."""
+    check_dimension(owner, X.shape[1])
+    norms = np.linalg.norm(X.astype(float), axis=1)
+    check_unit_rows(owner, norms, "Scale the rows to norm 1, or use domain='euclidean'.")
 
 
 def _rounds(n_actions: int, n_games: int) -> list[int]:
