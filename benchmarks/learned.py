@@ -41,7 +41,7 @@ from measuring import Row
 from sklearn.svm import SVC
 from spectra import Cell, Job, Known, print_table, shown, values
 
-from krein import NotSoRandomFeatures
+from krein import NotSoRandomClassifier, NotSoRandomFeatures
 from krein.plots import plot_harmonics, plot_rounds, pyplot
 
 # Groups that end at this width have all seeds.
@@ -184,7 +184,7 @@ def digits(sizes: Sizes, sets: Sequence[str], run: Run) -> list[Row]:
 # --- what a user has ----------------------------------------------------------------------------
 
 
-def tuned(data: Data) -> SVC:
+def tuned(data: Data, options: dict[str, Any]) -> SVC:
     """Return a Gaussian SVM; bandwidth and C are chosen on held-out rows of a sub-sample."""
     order = np.random.default_rng(0).permutation(len(data.X))[:TUNE_ROWS]
     held, train = np.split(order, [len(order) // 5])
@@ -197,20 +197,18 @@ def tuned(data: Data) -> SVC:
     return grid[int(np.argmax(scores))].fit(data.X, data.y)
 
 
-def default(data: Data) -> object:
-    """Return `NotSoRandomClassifier` with its defaults."""
-    from krein import NotSoRandomClassifier
-
-    return NotSoRandomClassifier(random_state=0).fit(data.X, data.y)
+def default(data: Data, options: dict[str, Any]) -> NotSoRandomClassifier:
+    """Return `NotSoRandomClassifier` with its defaults; with --quick the map is narrow."""
+    return NotSoRandomClassifier(random_state=0, **options).fit(data.X, data.y)
 
 
 USER_METHODS = {"NotSoRandomClassifier": default, TUNED: tuned}
 
 
-def measure_user(job: Job, seed: int, known: Known) -> dict[str, float]:
+def measure_user(job: Job, seed: int, known: Known, sizes: Sizes) -> dict[str, float]:
     data = learned_data.load(job.set)
     begin = time.process_time()
-    model = USER_METHODS[job.method](data)
+    model = USER_METHODS[job.method](data, sizes.user_options)
     seconds = time.process_time() - begin
     return {
         "test": 100 * model.score(data.X_test, data.y_test),
@@ -223,7 +221,7 @@ def users(sizes: Sizes, sets: Sequence[str], run: Run) -> list[Row]:
     """Compare the defaults with a tuned Gaussian SVM; whatever the table says, there is no bar."""
     some = present([name for name in sets if name in (*USERS, binary.MADE)])
     jobs = [Job("users", name, "", method, 0, 1) for name in some for method in USER_METHODS]
-    cells = run(jobs, measure_user)
+    cells = run(jobs, partial(measure_user, sizes=sizes))
     lines = []
     for name in some:
         for method in USER_METHODS:
@@ -263,7 +261,7 @@ def draw(cells: Sequence[Cell], folder: Path) -> None:
 
 def draw_rounds(file: Path, most: int) -> None:
     rounds = [n for n in (1, 10, 100, 300) if n <= most]
-    data = learned_data.drawn("windmill", 2_000, 1, 0)
+    data = learned_data.drawn("windmill", min(2_000, 20 * most), 1, 0)
     features = NotSoRandomFeatures(2 * rounds[-1], search="grid", random_state=0)
     axes = plot_rounds(features.fit(data.X, data.y), data.X, data.y, rounds)
     _save(axes[0, 0].figure, file)

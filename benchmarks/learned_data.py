@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 import binary
 import numpy as np
@@ -31,6 +32,7 @@ class Sizes:
     max_degree: int | str = "auto"
     image_widths: tuple[tuple[int, ...], ...] = ((200, 1000), (5000,))
     digit_widths: tuple[tuple[int, ...], ...] = ((50, 100, 200, 500), (1000, 2000, 5000))
+    user_options: dict[str, Any] = field(default_factory=dict)
     unit_width: int = 5000
     search_shape: tuple[int, int] = (10_000, 512)
     seeds: int = 10
@@ -44,6 +46,7 @@ QUICK = Sizes(
     max_degree=12,
     image_widths=((8, 12),),
     digit_widths=((8,), (16,)),
+    user_options={"n_components": 8, "C": 1.0},
     unit_width=100,
     search_shape=(1_000, 64),
     seeds=2,
