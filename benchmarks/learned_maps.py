@@ -23,9 +23,9 @@ from krein.spectral import WaveAtoms
 
 # The grid of C, and of bandwidths as multiples of the median distance.
 CS = (0.1, 1.0, 10.0, 100.0, 1000.0)
-BANDWIDTHS = (0.25, 0.5, 1.0, 2.0)
-# Rows on which bandwidth and C are chosen, and the share of them that is held out.
-TUNE_ROWS, HELD_OUT = 6_000, 0.2
+BANDWIDTHS = (0.5, 1.0, 2.0, 4.0)
+# Share of the rows that is held out where bandwidth and C are chosen.
+HELD_OUT = 0.2
 # Beyond this width the machine solves its dual on the matrix of inner products.
 WIDE = 1000
 
@@ -44,11 +44,14 @@ class Map:
         The bandwidths to choose from, as multiples of the median distance; (1.0,) means none.
     nested : bool
         True if the first frequencies of a wide map are the map of smaller width.
+    tune_rows : int
+        Largest number of rows on which bandwidth and C are chosen.
     """
 
     fit: Callable[[NDArray, NDArray, int, float, int], Any]
     bandwidths: tuple[float, ...] = (1.0,)
     nested: bool = False
+    tune_rows: int = 10_000
 
 
 def learned(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Any:
@@ -62,7 +65,7 @@ def gaussian(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) ->
 
 OURS, RBF = "not so random", "Gaussian"
 MAPS: dict[str, Map] = {
-    OURS: Map(learned, nested=True),
+    OURS: Map(learned, nested=True, tune_rows=6_000),
     RBF: Map(gaussian, BANDWIDTHS),
 }
 
@@ -132,7 +135,7 @@ def _dual(Z: NDArray, y: NDArray, Cs: Sequence[float]) -> list[tuple[NDArray, fl
 
 def choose(kind: Map, data: Data, widths: Sequence[int]) -> dict[int, tuple[float, float]]:
     """Return bandwidth and C of each width with the fewest errors on held-out training rows."""
-    order = np.random.default_rng(0).permutation(len(data.X))[:TUNE_ROWS]
+    order = np.random.default_rng(0).permutation(len(data.X))[: kind.tune_rows]
     cut = round((1 - HELD_OUT) * len(order))
     train, held = order[:cut], order[cut:]
     found: dict[int, list[tuple[float, float, float]]] = {width: [] for width in widths}

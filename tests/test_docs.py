@@ -12,11 +12,13 @@ ROOT = Path(__file__).parents[1]
 EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), re.S)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/asymmetric.md"])
-def test_a_page_prints_what_it_shows(page):
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 20), ("docs/asymmetric.md", 20), ("docs/learned.md", 15)]
+)
+def test_a_page_prints_what_it_shows(page, least):
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=flags)
-    assert result.attempted > 20
+    assert result.attempted >= least
     assert result.failed == 0
 
 
