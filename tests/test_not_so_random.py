@@ -8,34 +8,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
+from spectral_cases import checkerboard, learner, spherical, windmill
 from threadpoolctl import threadpool_limits
 
 import krein
-from krein import NotSoRandomFeatures, RandomFourier
+from krein import RandomFourier
 from krein.spectral import FewPeaksWarning, FromAtoms, Momentum
 from krein.spectral.domains import Harmonics, Waves, default_degree
-from krein.spectral.game import Game, svm_value
+from krein.spectral.game import Game
 from krein.spectral.peaks import Grid
+from krein.spectral.players import MarginPlayer, svm_value
 from krein.spectral.validation import HeldOut, band_candidates, best_prefix
 from krein.spherical import area, degrees, harmonics
 from krein.testing import check_feature_map, check_kernel
-
-
-def windmill(n, rng, a=12.0):
-    """Classes by the sign of three waves at 120°, on the square."""
-    X = rng.uniform(-1, 1, (2 * n, 2))
-    angles = 2 * np.pi * np.arange(3) / 3
-    s = np.sin(a * X @ np.stack([np.cos(angles), np.sin(angles)])).sum(axis=1)
-    keep = np.abs(s) >= 0.03
-    return X[keep][:n], np.where(s > 0, "in", "out")[keep][:n]
-
-
-def checkerboard(n, rng):
-    """Classes by the sign of sin 2φ sin 2θ, on the sphere."""
-    X = rng.standard_normal((n, 3))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    phi, theta = np.arctan2(X[:, 1], X[:, 0]), np.arccos(X[:, 2])
-    return X, np.sin(2 * phi) * np.sin(2 * theta) > 0
 
 
 @pytest.fixture
@@ -46,15 +31,6 @@ def flat(rng):
 @pytest.fixture
 def round_(rng):
     return checkerboard(300, rng)
-
-
-def learner(**options):
-    return NotSoRandomFeatures(**{"n_components": 20, "band": 25.0, "random_state": 0} | options)
-
-
-def spherical(**options):
-    settings = {"domain": "sphere", "n_rounds": 30, "max_degree": 8, "random_state": 0}
-    return NotSoRandomFeatures(**settings | options)
 
 
 # --- the map --------------------------------------------------------------------------------------
@@ -203,11 +179,12 @@ def test_the_game_on_the_sphere_approaches_its_equilibrium(rng):
     value = _equilibrium(signs[:, None] * domain.values, signs, C)
     gaps = []
     for n_rounds in (20, 1600):
-        game = Game(domain, signs[:, None], C, 0.3)
+        game = Game(domain, signs[:, None], MarginPlayer(C, 0.3))
         game.play(n_rounds, 1, rng)
         (gap,), (regret,) = game.gaps(rng)
         record = game.records[0]
-        best = svm_value(game._kernel(record), signs, C)
+        Z = game._columns(record)
+        best = svm_value(Z @ Z.T, signs, C)
         # The two sides of the gap enclose the value of the game.
         assert best - gap - 1e-3 * value <= value <= best + 1e-3 * value
         # Zinkevich's bound with mass 1, per round.
@@ -232,6 +209,7 @@ def test_gaps_are_monitored_on_request_and_left_out_for_many_rows(flat, monkeypa
     features = learner(monitor=True).fit(X, y)
     assert features.gap_path_.shape == (10, 1)
     assert_allclose(features.gap_path_[-1], features.duality_gap_)
+    assert_allclose(features.regret_path_[-1], features.regret_)
     assert features.gap_path_[-1] < features.gap_path_[0]
     assert not hasattr(learner().fit(X, y), "gap_path_")
     plain = learner().fit(X, y)

@@ -34,7 +34,7 @@ def classifier(**options):
 def test_it_is_the_map_and_the_machine(board, loss):
     X, y = board
     model = classifier(loss=loss).fit(X, y)
-    features = NotSoRandomFeatures(20, C=10.0, band=20.0, n_starts=8)
+    features = NotSoRandomFeatures(20, C=10.0, band=20.0, loss=loss, n_starts=8)
     alpha = 1 / (2 * 10.0 * 400)
     twin = KreinSVC(features=features, loss=loss, alpha=alpha, tol=1e-4, random_state=0).fit(X, y)
     assert_allclose(model.decision_function(X), twin.decision_function(X), rtol=1e-10)

@@ -20,7 +20,7 @@ from ._penalties import Wanted
 from ._representation import Recipe
 from ._targets import Targets
 from ._task import Task
-from .svc import LOSSES, KreinSVC
+from .svc import KreinSVC
 
 # The values of C that cross-validation compares. The learned kernel has mass 1.
 GRID = (0.1, 1.0, 10.0, 100.0, 1000.0)
@@ -29,14 +29,16 @@ OF_MAP = (
     "n_components",
     "domain",
     "n_rounds",
+    "loss",
     "step",
     "band",
+    "standardize",
+    "search",
+    "n_starts",
     "peaks_per_search",
     "max_degree",
-    "n_starts",
     "game",
     "early_stopping",
-    "search",
 )
 
 
@@ -44,7 +46,6 @@ OF_MAP = (
     cleandoc(NotSoRandomFeatures.__doc__ or ""),
     **{name: NotSoRandomFeatures._parameter_constraints[name] for name in OF_MAP},
     C=[StrOptions({"cv"}), Interval(Real, 0, None, closed="neither")],
-    loss=[StrOptions(set(LOSSES))],
 )
 class NotSoRandomClassifier(KreinSVC):
     """Support vector machine with a kernel that is learned from the labels (NSRF).
@@ -67,16 +68,21 @@ class NotSoRandomClassifier(KreinSVC):
         game. "cv" compares 0.1, 1, 10, 100 and 1000 by cross-validation: for each fold a map is
         learned without the rows of the fold, so learning takes `cv` + 1 times as long. The game
         hardly depends on C, so its duals are then bounded by 1.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The loss of the margin, in the game and in the machine, as in `KreinSVC`. The corner of
+        "hinge" is rounded.
     {step}
     {band}
+    standardize : bool or "auto", default="auto"
+        True measures each column in units of its standard deviation while the spectrum is learned,
+        the band included; the frequencies are stored in the units of X. "auto" chooses together
+        with ``band="auto"``, and means False if the band is given. On the sphere it is ignored.
+    {search}
+    {n_starts}
     {peaks_per_search}
     {max_degree}
-    {n_starts}
     {game}
     {early_stopping}
-    {search}
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        The loss of the margin, as in `KreinSVC`. The corner of "hinge" is rounded.
     cv : int, splitter or iterable of (train, test), default=5
         The folds that choose C, as in `KreinSVC`.
     tol : float, default=1e-4
@@ -144,15 +150,16 @@ class NotSoRandomClassifier(KreinSVC):
         domain: str = "euclidean",
         n_rounds: int | None = None,
         C: float | str = "cv",
+        loss: str = "hinge",
         step: float = 0.1,
         band: float | str = "auto",
+        standardize: bool | str = "auto",
+        search: str | Search = "momentum",
+        n_starts: int = 24,
         peaks_per_search: int = 5,
         max_degree: int | str = "auto",
-        n_starts: int = 24,
         game: bool = True,
         early_stopping: bool = False,
-        search: str | Search = "momentum",
-        loss: str = "hinge",
         cv: Any = 5,
         tol: float = 1e-4,
         max_iter: int = 100,

@@ -15,7 +15,7 @@ module             argument that reaches it              called by
 `masses`           ``masses="subset"``                   `krein.features`
 `cores`            ``core="squared"``, ``"inverse"``     `krein.features`
 `concatenated`     `ConcatenatedFourier`                 nothing
-`projection`       `alternating_projection`              nothing
+`projection`       ``projection="alternating"``          `krein.spectral`
 =================  ====================================  ============================
 
 Each module stands directly below the room that calls it, so imports still go one way. A module may

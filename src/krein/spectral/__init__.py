@@ -1,8 +1,9 @@
 """Learned spectra: frequencies and harmonics that separate the classes."""
 
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
-from .not_so_random import FewPeaksWarning, NotSoRandomFeatures
+from .not_so_random import NotSoRandomFeatures
 from .peaks import Grid, Langevin, Momentum, Search
+from .training import FewPeaksWarning
 
 __all__ = [
     "FewPeaksWarning",

@@ -56,10 +56,19 @@ class Waves(Domain):
         The largest norm of a frequency.
     n_starts : int
         Number of starts of a search for each game.
+    scale : ndarray of shape (d,) or float, default=1.0
+        Unit of each column. Searches and the band are in these units, atoms in the units of X.
     """
 
-    def __init__(self, X: NDArray, search: Search, band: float, n_starts: int):
-        self.X = np.asarray(X, dtype=float)
+    def __init__(
+        self,
+        X: NDArray,
+        search: Search,
+        band: float,
+        n_starts: int,
+        scale: NDArray | float = 1.0,
+    ):
+        self.X, self.scale = np.asarray(X, dtype=float) / scale, scale
         self.search, self.band, self.n_starts = search, band, n_starts
         self._potential = Potential(self.X)
 
@@ -74,7 +83,8 @@ class Waves(Domain):
         return np.column_stack([np.cos(phases), np.sin(phases)])
 
     def atoms(self, actions: Sequence) -> WaveAtoms:
-        return WaveAtoms(np.stack(actions), np.full(len(actions), 1 / len(actions)))
+        frequencies = np.stack(actions) / self.scale
+        return WaveAtoms(frequencies, np.full(len(actions), 1 / len(actions)))
 
 
 class Harmonics(Domain):
@@ -86,14 +96,22 @@ class Harmonics(Domain):
         Unit rows.
     max_degree : int
         The largest degree.
+    beta : float or None, default=None
+        None returns the harmonics of the highest potential. A number draws harmonic j with a chance
+        in proportion to ``exp(β v_j / max v)`` (paper, App. A.3).
     """
 
-    def __init__(self, X: NDArray, max_degree: int):
+    def __init__(self, X: NDArray, max_degree: int, beta: float | None = None):
+        self.beta = beta
         self.degrees = degrees(X.shape[1], max_degree)
         self.values = np.sqrt(area(X.shape[1])) * harmonics(np.asarray(X, float), max_degree)
 
     def peaks(self, B: NDArray, n: int, rng: np.random.Generator) -> list[list]:
         potentials = (self.values.T @ B) ** 2
+        if self.beta is not None:
+            shares = potentials / np.maximum(potentials.max(axis=0), 1e-300)
+            # The largest of β v + Gumbel noise has the chance exp(β v) / Σ exp(β v).
+            potentials = self.beta * shares + rng.gumbel(size=shares.shape)
         return [np.argsort(-v, kind="stable")[:n].tolist() for v in potentials.T]
 
     def columns(self, action: NDArray | int) -> NDArray[np.floating]:

@@ -2,9 +2,9 @@
 
 The kernel player chooses a kernel λ of mass 1, the margin player duals α of a support vector
 machine. The payoff is ``F(α, λ) = 1ᵀα − ½ Σ_j λ_j v_α(ω_j)``, the dual objective of the machine
-with the kernel λ. The kernel player answers α with the highest peak of its potential v_α, and the
-margin player moves along the gradient. The average kernel approaches the kernel whose machine has
-the largest margin.
+with the kernel λ; the squared hinge subtracts ``αᵀα/(4C)``. The kernel player answers α with the
+highest peak of its potential v_α, and the margin player moves along the gradient. The average
+kernel approaches the kernel whose machine has the largest margin.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import SVC
 
 from .domains import Domain
-from .projection import project
+from .players import MarginPlayer
 
 # An SVM of more rows than this would take longer than the game.
 MOST_SVM_ROWS = 3000
@@ -70,17 +69,13 @@ class Game:
         The actions of the kernel player.
     Y : ndarray of shape (n, n_games)
         Labels, each +1 or −1.
-    C : float
-        Upper bound of the duals.
-    step : float
-        First step of the duals, in units of ``C / √v`` with the first peak v. Step t is divided by
-        √t.
+    player : MarginPlayer
+        The duals of each game, and how they move.
     """
 
-    def __init__(self, domain: Domain, Y: NDArray, C: float, step: float):
-        self.domain, self.Y, self.C, self.step = domain, Y, C, step
-        # The start of the paper, C/2, is not feasible if one class is larger than the other.
-        self.records = [Record(project(np.full(len(y), C / 2), y, C)) for y in Y.T]
+    def __init__(self, domain: Domain, Y: NDArray, player: MarginPlayer):
+        self.domain, self.Y, self.player = domain, Y, player
+        self.records = [Record(player.start(y)) for y in Y.T]
         self._queues: list[list] = [[] for _ in self.records]
 
     @property
@@ -101,8 +96,16 @@ class Game:
         for i in range(len(self.actions), n_actions):
             game = i % len(self.records)
             if not self._queues[game]:
+                if self.player.refits:
+                    self._refit()
                 self._queues = self.domain.peaks(self.Y * self.duals, peaks_per_search, rng)
             self._play(game, self._queues[game].pop(0))
+
+    def _refit(self) -> None:
+        """Give each game that has begun the duals of the machine with its average kernel."""
+        for record, y in zip(self.records, self.Y.T, strict=True):
+            if record.actions:
+                record.alpha = self.player.refitted(self._columns(record), y)
 
     def _play(self, game: int, action: NDArray | int, moves: bool = True) -> None:
         record, y = self.records[game], self.Y[:, game]
@@ -114,12 +117,12 @@ class Game:
         record.actions.append(action)
         record.potentials.append(value)
         record.heights.append(value / max(mass**2, 1e-300))
-        record.payoffs.append(mass - value / 2)
+        record.payoffs.append(self.player.payoff(record.alpha, value))
         record.total = record.total + record.alpha
-        if moves:
-            size = self.step * self.C / np.sqrt(record.potentials[0] * len(record.actions))
-            slope = 1 - y * (columns @ sums)
-            record.alpha = project(record.alpha + size * slope, y, self.C)
+        if moves and not self.player.refits:
+            scale = np.sqrt(record.potentials[0] * len(record.actions))
+            size = float(self.player.step * self.player.C / scale)
+            record.alpha = self.player.moved(record.alpha, y, columns @ sums, size)
 
     @property
     def actions(self) -> list:
@@ -149,24 +152,19 @@ class Game:
         return gaps, regrets
 
     def _gap(self, record: Record, y: NDArray, peak: NDArray | int) -> tuple[float, float]:
-        best = svm_value(self._kernel(record), y, self.C)
-        least = record.mean.sum() - self.domain.potential(peak, y * record.mean) / 2
+        Z = self._columns(record)
+        best = self.player.best_value(Z @ Z.T, y)
+        highest = self.domain.potential(peak, y * record.mean)
+        least = self.player.payoff(record.mean, highest)
         return best - least, best - float(np.mean(record.payoffs))
 
-    def _kernel(self, record: Record) -> NDArray[np.floating]:
+    def _columns(self, record: Record) -> NDArray[np.floating]:
+        """Return the columns of the average kernel of a game."""
         columns = [self.domain.columns(action) for action in record.actions]
-        Z = np.hstack(columns) / np.sqrt(len(columns))
-        return Z @ Z.T
+        return np.hstack(columns) / np.sqrt(len(columns))
 
 
 def _in_turn(lists: list[list]) -> list:
     """Return the first items of all lists, then the second items, and so on."""
     longest = max(len(one) for one in lists)
     return [one[t] for t in range(longest) for one in lists if t < len(one)]
-
-
-def svm_value(K: NDArray, y: NDArray, C: float) -> float:
-    """Return the maximum of ``1ᵀα − ½ αᵀ Y K Y α`` over ``0 ≤ α ≤ C, yᵀα = 0``."""
-    machine = SVC(C=C, kernel="precomputed").fit(K, y)
-    signed, rows = machine.dual_coef_[0], machine.support_
-    return float(np.abs(signed).sum() - signed @ K[np.ix_(rows, rows)] @ signed / 2)

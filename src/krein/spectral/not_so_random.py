@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, Self
@@ -18,25 +17,20 @@ from .._validation import (
     ArgumentError,
     check_numeric_columns,
     check_unit_rows,
-    outside_level,
     store,
 )
 from ..features import FeatureMap
 from ..forms import Signature
 from ..kernels import Kernel
-from ..spherical import check_dimension, check_width
+from ..spherical import check_dimension
 from .atoms import FromAtoms, HarmonicAtoms, WaveAtoms
-from .domains import Domain, Harmonics, Waves, default_degree
-from .game import Game, NoPeakError
+from .game import NoPeakError
 from .labels import separable_classes, signs
 from .peaks import SEARCHES, Search
-from .validation import HeldOut, best_prefix, choose_band
+from .players import PROJECTIONS
+from .training import Training
 
 N_COMPONENTS, N_ROUNDS = 200, 100
-
-
-class FewPeaksWarning(UserWarning):
-    """A search has found fewer distinct peaks than it was asked for."""
 
 
 class NotSoRandomFeatures(FeatureMap):
@@ -66,19 +60,40 @@ class NotSoRandomFeatures(FeatureMap):
     C : float, default=1.0
         Upper bound of the duals, as in a support vector machine. The kernel has mass 1, so C has
         the same meaning on both domains.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        The loss of the support vector machine. The duals of "squared_hinge" have no upper bound;
+        the payoff loses ``αᵀα / (4C)`` instead.
     step : float, default=0.1
         First step of the duals, in units of ``C / √v`` with the height v of the first peak. Step t
         is divided by √t.
+    duals : {"steps", "refit"}, default="steps"
+        "steps" moves the duals along the gradient. "refit" solves the support vector machine with
+        all frequencies so far before each search, the fully corrective variant. It fits the
+        training rows faster, takes longer and often predicts new rows worse.
+    projection : {"exact", "alternating"}, default="exact"
+        How the duals become feasible after a step. "alternating" is the paper's Algorithm 3, which
+        does not return the nearest feasible duals.
     band : float or "auto", default="auto"
         Largest norm of a frequency. "auto" compares bands between the median heuristic and the
         Nyquist rate by short games, on held-out rows.
+    standardize : bool or "auto", default=False
+        True measures each column in units of its standard deviation while the spectrum is learned,
+        the band included; the frequencies are stored in the units of X. "auto" chooses together
+        with ``band="auto"``, and means False if the band is given. On the sphere it is ignored.
+    search : {"momentum", "langevin", "grid"} or Search, default="momentum"
+        How peaks are found on R^d: unit-gradient ascent with momentum, the Langevin dynamics of the
+        paper with corrected noise, or a grid with Newton steps, which is exact and fast but needs
+        at most 2 columns.
+    n_starts : int, default=24
+        Number of starts of a search, for each class; at least twice the number of peaks wanted are
+        used.
     peaks_per_search : int, default=5
         Number of peaks that one search returns on R^d. They are played one after the other.
     max_degree : int or "auto", default="auto"
         Largest degree of a harmonic. "auto" takes the largest degree with at most 1024 harmonics.
-    n_starts : int, default=24
-        Number of starts of a search, for each class; at least twice the number of peaks wanted are
-        used.
+    beta : float or None, default=None
+        None plays the harmonic of the highest potential. A number draws harmonic j with a chance in
+        proportion to ``exp(β v_j / max v)`` (paper, App. A.3). On R^d it is ignored.
     game : bool, default=True
         False takes the highest peaks of a single search, which maximise the alignment of the kernel
         with the labels; the duals do not move (paper, §3.1).
@@ -86,11 +101,9 @@ class NotSoRandomFeatures(FeatureMap):
         True holds out a fifth of the rows, and keeps the first frequencies only if they predict the
         held-out rows better than all frequencies. The map may then be narrower than `n_components`.
     monitor : bool, default=False
-        True computes the duality gap after each round. Each gap costs a support vector machine.
-    search : {"momentum", "langevin", "grid"} or Search, default="momentum"
-        How peaks are found on R^d: unit-gradient ascent with momentum, the Langevin dynamics of the
-        paper with corrected noise, or a grid with Newton steps, which is exact and fast but needs
-        at most 2 columns.
+        True computes duality gap and regret after each round. Each costs a support vector machine.
+    verbose : int, default=0
+        Number of actions between two printed lines of progress; 0 prints nothing.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and of the held-out rows.
 
@@ -115,10 +128,12 @@ class NotSoRandomFeatures(FeatureMap):
         take longer than the game.
     regret_ : ndarray of shape (n_games,)
         Regret of the duals per round; NaN for more than 3000 rows.
-    gap_path_ : ndarray of shape (n_rounds, n_games)
-        The duality gap after each round; only with ``monitor=True``.
+    gap_path_, regret_path_ : ndarray of shape (n_rounds, n_games)
+        The duality gap and the regret after each round; only with ``monitor=True``.
     band_ : float
-        The band; only on R^d.
+        The band, in units of `scale_`; only on R^d.
+    scale_ : ndarray of shape (n_features_in_,)
+        The units of the columns: standard deviations, or ones; only on R^d.
     max_degree_ : int
         The largest degree that was examined; only on the sphere.
     classes_ : ndarray
@@ -158,14 +173,20 @@ class NotSoRandomFeatures(FeatureMap):
         "domain": [StrOptions({"euclidean", "sphere"})],
         "n_rounds": [Interval(Integral, 1, None, closed="left"), None],
         "C": [Interval(Real, 0, None, closed="neither")],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
         "step": [Interval(Real, 0, None, closed="neither")],
+        "duals": [StrOptions({"steps", "refit"})],
+        "projection": [StrOptions(set(PROJECTIONS))],
         "band": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "standardize": ["boolean", StrOptions({"auto"})],
         "peaks_per_search": [Interval(Integral, 1, None, closed="left")],
         "max_degree": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "beta": [Interval(Real, 0, None, closed="left"), None],
         "n_starts": [Interval(Integral, 1, None, closed="left")],
         "game": ["boolean"],
         "early_stopping": ["boolean"],
         "monitor": ["boolean"],
+        "verbose": [Interval(Integral, 0, None, closed="left"), "boolean"],
         "search": [StrOptions(set(SEARCHES)), Search],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -179,15 +200,21 @@ class NotSoRandomFeatures(FeatureMap):
         domain: str = "euclidean",
         n_rounds: int | None = None,
         C: float = 1.0,
+        loss: str = "hinge",
         step: float = 0.1,
+        duals: str = "steps",
+        projection: str = "exact",
         band: float | str = "auto",
+        standardize: bool | str = False,
+        search: str | Search = "momentum",
+        n_starts: int = 24,
         peaks_per_search: int = 5,
         max_degree: int | str = "auto",
-        n_starts: int = 24,
+        beta: float | None = None,
         game: bool = True,
         early_stopping: bool = False,
         monitor: bool = False,
-        search: str | Search = "momentum",
+        verbose: int = 0,
         random_state: Any = None,
     ):
         store(self, locals())
@@ -247,102 +274,32 @@ class NotSoRandomFeatures(FeatureMap):
         hashes, key = hash_rows(X), as_key(rng)
         # A random order that depends on the content of the rows: shuffling them changes nothing.
         order = np.lexsort((codes, hashes, Draws(hashes, key).clocks(Salt.HELD)))
-        seed = as_key(rng)
+        training = Training(self, as_key(rng))
         try:
-            self._play(X[order].astype(float), signs(codes[order]), order, n_actions, seed)
+            training.run(X[order].astype(float), signs(codes[order]), n_actions)
         except NoPeakError:
             raise ValueError(
                 f"{type(self).__name__} finds no wave that separates the classes: each row appears "
                 "in all classes equally often."
             ) from None
+        self._store(training, order)
 
-    def _play(self, X: NDArray, Y: NDArray, order: NDArray, n_actions: int, seed: int) -> None:
-        held = HeldOut(X, Y)
-        stops = self.early_stopping and held.can_judge
-        rows, labels = (held.X, held.Y) if stops else (X, Y)
-        if self._on_sphere:
-            self.max_degree_ = self._degree(X)
-        else:
-            self.band_ = self._band(rows, labels, seed)
-        game = Game(self._domain(rows), labels, self.C, self.step)
-        self._run(game, n_actions, seed)
-        played = self._stopped(game, held) if stops else game.actions
-        self._store_duals(game, order, len(X) - len(rows))
-        self.duality_gap_, self.regret_ = game.gaps(np.random.default_rng(seed))
-        # A width of 1 has no room for the two columns of a wave.
-        constant = WaveAtoms(np.zeros((1, X.shape[1])), np.ones(1))
-        self._store_atoms(constant if self.n_components == 1 else game.domain.atoms(played))
-
-    def _stopped(self, game: Game, held: HeldOut) -> list:
-        """Return the first actions that predict the held-out rows best."""
-        played = game.actions
-
-        def loss(n: int) -> float:
-            return held.loss(game.domain.atoms(played[:n]), self.C)
-
-        return played[: best_prefix(len(played), loss)]
-
-    def _degree(self, X: NDArray) -> int:
-        auto = isinstance(self.max_degree, str)
-        degree = default_degree(X.shape[1]) if auto else int(self.max_degree)
-        check_width(self, len(X), X.shape[1], degree)
-        return degree
-
-    def _band(self, X: NDArray, Y: NDArray, seed: int) -> float:
-        if not isinstance(self.band, str):
-            return float(self.band)
-
-        def learn(X: NDArray, Y: NDArray, band: float, n_actions: int) -> Any:
-            game = Game(self._waves(X, band), Y, self.C, self.step)
-            game.play(n_actions, self.peaks_per_search, np.random.default_rng(seed))
-            return game.domain.atoms(game.actions)
-
-        return choose_band(X, Y, self.C, learn)
-
-    def _domain(self, X: NDArray) -> Domain:
-        if self._on_sphere:
-            return Harmonics(X, self.max_degree_)
-        return self._waves(X, self.band_)
-
-    def _waves(self, X: NDArray, band: float) -> Waves:
-        search = SEARCHES[self.search]() if isinstance(self.search, str) else self.search
-        return Waves(X, search, band, self.n_starts)
-
-    def _run(self, game: Game, n_actions: int, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        if not self.game:
-            game.align(n_actions, rng)
-            if len(game.actions) < n_actions:
-                self._warn_few(len(game.actions), n_actions)
-            return
-        # On the sphere a search examines all harmonics and costs little.
-        peaks = 1 if self._on_sphere else self.peaks_per_search
-        if not self.monitor:
-            game.play(n_actions, peaks, rng)
-            return
-        gaps = []
-        for end in _rounds(n_actions, len(game.records)):
-            game.play(end, peaks, rng)
-            gaps.append(game.gaps(np.random.default_rng(seed))[0])
-        self.gap_path_ = np.array(gaps)
-
-    def _warn_few(self, found: int, wanted: int) -> None:
-        cure = "max_degree" if self._on_sphere else "n_starts or band"
-        warnings.warn(
-            f"The search has found {found} distinct peaks, fewer than the {wanted} wanted, so the "
-            f"map is narrower: increase {cure}, or use game=True.",
-            FewPeaksWarning,
-            stacklevel=outside_level(),
-        )
-
-    def _store_duals(self, game: Game, order: NDArray, n_held: int) -> None:
+    def _store(self, training: Training, order: NDArray) -> None:
+        game, n_held = training.game, len(order) - len(training.game.Y)
         self.duals_ = np.full((len(order), len(game.records)), np.nan)
         self.duals_[order[n_held:]] = game.duals
         self.potential_path_ = game.path
-
-    def _store_atoms(self, atoms: WaveAtoms | HarmonicAtoms) -> None:
-        name = "harmonics_" if self._on_sphere else "frequencies_"
-        setattr(self, name, atoms.frequencies)
+        self.duality_gap_, self.regret_ = training.gaps()
+        if training.paths:
+            self.gap_path_, self.regret_path_ = map(np.array, zip(*training.paths, strict=True))
+        if self._on_sphere:
+            self.max_degree_ = training.degree
+        else:
+            self.band_, self.scale_ = training.band, training.scale
+        # A width of 1 has no room for the two columns of a wave.
+        constant = WaveAtoms(np.zeros((1, self.n_features_in_)), np.ones(1))
+        atoms = constant if self.n_components == 1 else training.atoms
+        setattr(self, "harmonics_" if self._on_sphere else "frequencies_", atoms.frequencies)
         self.atoms_, self.weights_ = atoms, atoms.weights
         self.kernel_ = FromAtoms(atoms)
         self.form_ = Signature(np.ones(atoms.width))
@@ -373,8 +330,3 @@ def check_sphere(owner: object, X: NDArray) -> None:
     check_dimension(owner, X.shape[1])
     norms = np.linalg.norm(X.astype(float), axis=1)
     check_unit_rows(owner, norms, "Scale the rows to norm 1, or use domain='euclidean'.")
-
-
-def _rounds(n_actions: int, n_games: int) -> list[int]:
-    """Return the number of actions after each round; the last round may be short."""
-    return [*range(n_games, n_actions, n_games), n_actions]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,9 +79,10 @@ def choose_band(
     X: NDArray,
     Y: NDArray,
     C: float,
-    learn: Callable[[NDArray, NDArray, float, int], WaveAtoms],
-) -> float:
-    """Return the band whose short game has the least loss on held-out rows.
+    scales: Sequence[NDArray],
+    learn: Callable[[NDArray, NDArray, float, NDArray, int], WaveAtoms],
+) -> tuple[float, NDArray[np.floating]]:
+    """Return the band and the units whose short game has the least loss on held-out rows.
 
     Parameters
     ----------
@@ -91,16 +92,18 @@ def choose_band(
         Labels, each +1 or −1.
     C : float
         Upper bound of the duals.
+    scales : sequence of ndarray of shape (d,)
+        Units of the columns to compare. If too few rows are left to judge, the last one is taken.
     learn : callable
-        ``learn(X, Y, band, n_actions)`` plays a game and returns its atoms.
+        ``learn(X, Y, band, scale, n_actions)`` plays a game and returns its atoms.
     """
-    bands = band_candidates(X)
     split = HeldOut(X[:BAND_ROWS], Y[:BAND_ROWS])
     if not split.can_judge:
-        return bands[1]
+        return band_candidates(X / scales[-1])[1], scales[-1]
     n_actions = BAND_ACTIONS * Y.shape[1]
-    losses = [split.loss(learn(split.X, split.Y, band, n_actions), C) for band in bands]
-    return bands[int(np.argmin(losses))]
+    tried = [(band, scale) for scale in scales for band in band_candidates(X / scale)]
+    losses = [split.loss(learn(split.X, split.Y, *units, n_actions), C) for units in tried]
+    return tried[int(np.argmin(losses))]
 
 
 def best_prefix(n: int, loss: Callable[[int], float]) -> int:
