@@ -58,6 +58,17 @@ def test_rounds_count_each_game_and_work_on_the_sphere(board, ball):
     np.testing.assert_array_equal(all_of_them.harmonics_, features.harmonics_)
 
 
+def test_units_of_the_columns_are_those_of_the_rows(board):
+    X, y, _ = board
+    X = X * [1.0, 10.0]
+    features = NotSoRandomFeatures(6, standardize=True, search="grid", random_state=0).fit(X, y)
+    np.testing.assert_allclose(
+        plots.after_rounds(features, X, y, [2])[0].frequencies_, features.frequencies_[:2]
+    )
+    axes, _ = plots.potential_grid(features, X, y, n_points=3)
+    np.testing.assert_allclose([axis[-1] for axis in axes], features.band_ / X.std(axis=0))
+
+
 @pytest.mark.parametrize("change", [{"random_state": None}, {"early_stopping": True}])
 def test_a_game_that_cannot_be_repeated_is_refused(board, change):
     X, y, _ = board
@@ -68,10 +79,11 @@ def test_a_game_that_cannot_be_repeated_is_refused(board, change):
 
 def test_the_potential_on_the_grid_is_that_of_the_duals(board):
     X, y, features = board
-    axis, values = plots.potential_grid(features, X, y, n_points=9)
+    axes, values = plots.potential_grid(features, X, y, n_points=9)
+    assert axes[0][0] == -12.0
     signed = np.where(y == "odd", 1, -1) * features.duals_[:, 0]
     for i, j in [(0, 0), (2, 7), (8, 4)]:
-        wave = np.exp(1j * X @ [axis[i], axis[j]])
+        wave = np.exp(1j * X @ [axes[0][i], axes[1][j]])
         expected = abs(signed @ wave) ** 2 / features.duals_.sum() ** 2
         assert values[i, j] == pytest.approx(expected)
     np.testing.assert_allclose(values, values[::-1, ::-1])  # v(−ω) = v(ω)

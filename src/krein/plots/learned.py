@@ -75,14 +75,15 @@ def after_rounds(
             given: dict[str, Any] = {"n_rounds": n * n_games}
         else:
             given = {"n_components": 2 * n * n_games, "band": features.band_}
+            given["standardize"] = bool(np.any(features.scale_ != 1))
         maps.append(clone(features).set_params(**given).fit(X, y))
     return maps
 
 
 def potential_grid(
     features: NotSoRandomFeatures, X: ArrayLike, y: ArrayLike, n_points: int = 201
-) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Return the Fourier potential of the last duals on a square grid of frequencies.
+) -> tuple[list[NDArray[np.floating]], NDArray[np.floating]]:
+    """Return the Fourier potential of the last duals on a grid of frequencies.
 
     Parameters
     ----------
@@ -93,19 +94,19 @@ def potential_grid(
     y : array-like of shape (n,)
         Their classes, of which there are two.
     n_points : int, default=201
-        Number of points along each axis, from −band to band.
+        Number of points along each axis. The grid covers the band.
 
     Returns
     -------
-    axis : ndarray of shape (n_points,)
-        The coordinates of the frequencies along both axes.
+    axes : list of two ndarrays of shape (n_points,)
+        The coordinates of the grid.
     values : ndarray of shape (n_points, n_points)
         ``v(ω) / (Σα)²``, between 0 and 1; the first axis is the first coordinate of ω.
     """
     X, signs = _two_columns("potential_grid", X), _signs(features, y)
-    axis = np.linspace(-features.band_, features.band_, n_points)
+    axes = [np.linspace(-end, end, n_points) for end in features.band_ / features.scale_]
     duals = np.nan_to_num(features.duals_[:, 0])
-    return axis, grid_values(X, signs * duals, [axis, axis]) / duals.sum() ** 2
+    return axes, grid_values(X, signs * duals, axes) / duals.sum() ** 2
 
 
 def decision_surface(
@@ -218,13 +219,12 @@ def plot_potential(
     -------
     matplotlib Axes
     """
-    axis, values = potential_grid(features, X, y)
+    axes, values = potential_grid(features, X, y)
     ax = _axes(ax)
-    ends = (axis[0], axis[-1])
-    options = {"cmap": "Blues", "interpolation": "bilinear", "vmin": 0}
-    ax.imshow(np.sqrt(values.T), extent=(*ends, *ends), origin="lower", **options)
+    _image(np.sqrt(values), axes, ax, cmap="Blues", vmin=0)
     angle = np.linspace(0, 2 * np.pi, 181)
-    ax.plot(axis[-1] * np.cos(angle), axis[-1] * np.sin(angle), color=GREY, linewidth=0.6)
+    band = axes[0][-1] * np.cos(angle), axes[1][-1] * np.sin(angle)
+    ax.plot(*band, color=GREY, linewidth=0.6)
     chosen = np.concatenate([features.frequencies_, -features.frequencies_])
     ax.scatter(*chosen.T, s=36, facecolors="none", edgecolors=NEGATIVE, linewidths=0.9)
     return _bare(ax)
@@ -248,10 +248,8 @@ def plot_decision(model: Any, X: ArrayLike, ax: Any = None) -> Any:
     """
     axes, values = decision_surface(model, X)
     ax = _axes(ax)
-    extent = (*axes[0][[0, -1]], *axes[1][[0, -1]])
     # Beyond the margins −1 and 1 the colour does not change.
-    limits = {"cmap": two_colours(), "vmin": -1, "vmax": 1, "interpolation": "bilinear"}
-    ax.imshow(values.T, extent=extent, origin="lower", aspect="equal", **limits)
+    _image(values, axes, ax, cmap=two_colours(), vmin=-1, vmax=1)
     ax.contour(*axes, values.T, levels=[0], colors="black", linewidths=0.6)
     return _bare(ax)
 
@@ -345,6 +343,12 @@ def _draw_harmonic(atom: HarmonicAtoms, ax: Any) -> None:
     limit = np.abs(values).max()
     options = {"cmap": two_colours(), "vmin": -limit, "vmax": limit, "shading": "gouraud"}
     _bare(ax).pcolormesh(longitude, latitude, values, rasterized=True, **options)
+
+
+def _image(values: NDArray, axes: list[NDArray], ax: Any, **options: Any) -> None:
+    """Draw values on a grid; the first axis is horizontal."""
+    extent = (*axes[0][[0, -1]], *axes[1][[0, -1]])
+    ax.imshow(values.T, extent=extent, origin="lower", interpolation="bilinear", **options)
 
 
 def _axes(ax: Any) -> Any:
