@@ -19,7 +19,13 @@ if TYPE_CHECKING:
         VarianceConstrainedClassifier,
         VarianceConstrainedRegressor,
     )
-    from .features import Nystrom, RandomFourier, RandomGegenbauer, SimilarityFeatures
+    from .features import (
+        Nystrom,
+        RandomArcCosine,
+        RandomFourier,
+        RandomGegenbauer,
+        SimilarityFeatures,
+    )
     from .proximity import (
         AsymmetricEmbedding,
         DissimilarityToSimilarity,
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
         KreinPCA,
         SpectrumCorrector,
     )
-    from .spectral import NotSoRandomFeatures
+    from .spectral import LearnedKernelFeatures, NotSoRandomFeatures
 
     __version__: str
 
@@ -43,9 +49,11 @@ __all__ = [
     "KreinRidge",
     "KreinRidgeClassifier",
     "KreinSVC",
+    "LearnedKernelFeatures",
     "NotSoRandomClassifier",
     "NotSoRandomFeatures",
     "Nystrom",
+    "RandomArcCosine",
     "RandomFourier",
     "RandomGegenbauer",
     "SimilarityFeatures",
