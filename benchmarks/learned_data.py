@@ -31,7 +31,8 @@ class Sizes:
     harmonic_rounds: int = 100
     max_degree: int | str = "auto"
     image_widths: tuple[tuple[int, ...], ...] = ((200, 1000), (5000,))
-    digit_widths: tuple[tuple[int, ...], ...] = ((50, 100, 200, 500), (1000, 2000, 5000))
+    digit_widths: tuple[int, ...] = (50, 100, 200, 500)
+    wide_widths: tuple[int, ...] = (1000, 2000, 5000)
     user_options: dict[str, Any] = field(default_factory=dict)
     unit_width: int = 5000
     search_shape: tuple[int, int] = (10_000, 512)
@@ -45,7 +46,8 @@ QUICK = Sizes(
     harmonic_rounds=20,
     max_degree=12,
     image_widths=((8, 12),),
-    digit_widths=((8,), (16,)),
+    digit_widths=(8, 12),
+    wide_widths=(16,),
     user_options={"n_components": 8, "C": 1.0},
     unit_width=100,
     search_shape=(1_000, 64),

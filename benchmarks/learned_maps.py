@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.svm import SVC
 
-from krein import NotSoRandomFeatures, RandomFourier
+from krein import LearnedKernelFeatures, NotSoRandomFeatures, RandomArcCosine, RandomFourier
 from krein.kernels import Gaussian
 from krein.spectral import WaveAtoms
 
@@ -63,10 +63,21 @@ def gaussian(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) ->
     return RandomFourier(kernel, width, random_state=seed).fit(X)
 
 
-OURS, RBF = "not so random", "Gaussian"
+def weighted(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Any:
+    kernel = Gaussian(bandwidth * median_distance(X))
+    return LearnedKernelFeatures(kernel, width, random_state=seed).fit(X, y)
+
+
+def arc_cosine(X: NDArray, y: NDArray, width: int, bandwidth: float, seed: int) -> Any:
+    return RandomArcCosine(width, random_state=seed).fit(X)
+
+
+OURS, RBF, LKRF = "not so random", "Gaussian", "LKRF"
 MAPS: dict[str, Map] = {
     OURS: Map(learned, nested=True, tune_rows=6_000),
     RBF: Map(gaussian, BANDWIDTHS),
+    LKRF: Map(weighted, BANDWIDTHS),
+    "arc-cosine": Map(arc_cosine),
 }
 
 
