@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from .game import Game
 from .peaks import SEARCHES
 from .players import MarginPlayer
 from .validation import HeldOut, best_prefix, choose_band
-
-if TYPE_CHECKING:
-    from .not_so_random import NotSoRandomFeatures
 
 Array = NDArray[np.floating]
 
@@ -55,7 +52,7 @@ class Training:
     scale: Array
     degree: int
 
-    def __init__(self, features: NotSoRandomFeatures, seed: int):
+    def __init__(self, features: Any, seed: int):
         self.of, self.seed = features, seed
         squared, refits = features.loss == "squared_hinge", features.duals == "refit"
         self.player = MarginPlayer(features.C, features.step, squared, refits, features.projection)

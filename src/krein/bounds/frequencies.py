@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ._validation import ArgumentError, check_positive
-from .measures import Measure
+from .._validation import ArgumentError, check_positive
+from ..measures import Measure
 
 
 @dataclass(frozen=True)
