@@ -355,11 +355,14 @@ def test_containers_with_weights():
         krein.RandomFourier(ShiftGaussian(), 16, random_state=0),
         krein.Nystrom(DeltaGaussian(1.0, 4.0), 8, random_state=0),
         krein.Nystrom(ShiftGaussian(1.0, 0.4), 8, random_state=0),
+        krein.RandomArcCosine(16, random_state=0),
+        krein.LearnedKernelFeatures(n_components=16, random_state=0),
+        krein.NotSoRandomFeatures(6, band=2.0, n_starts=2, random_state=0),
     ],
     ids=repr,
 )
 def test_feature_maps_of_one_and_of_two_sides(features):
-    check_feature_map(features.fit(X), X[:20], X[20:40])
+    check_feature_map(features.fit(X, LABELS), X[:20], X[20:40])
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -390,7 +393,11 @@ def test_learners(learner):
     check_learner(learner, X, y)
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+# C belongs to a sum over the rows: with all weights doubled the model is another one.
+SUMMED = [krein.NotSoRandomClassifier(6, C=1.0, band=2.0, n_starts=2, tol=1e-10, random_state=0)]
+
+
+@pytest.mark.parametrize("learner", LEARNERS + SUMMED, ids=lambda learner: type(learner).__name__)
 def test_learners_see_data_only_through_folds(learner):
     """The model of a fold over pieces of another size is the same."""
     y = LABELS if hasattr(learner, "class_weight") else VALUES

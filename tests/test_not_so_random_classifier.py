@@ -113,6 +113,26 @@ def test_weights_are_copies_and_zeros_are_absent(board):
     assert np.abs(plain.decision_function(X) - weighted.decision_function(X)).max() > 1e-2
 
 
+def test_the_order_of_the_rows_changes_nothing(board, rng):
+    X, y = board
+    order = rng.permutation(len(X))
+    one = classifier(C="cv", cv=2, tol=1e-8).fit(X, y)
+    other = classifier(C="cv", cv=2, tol=1e-8).fit(X[order], y[order])
+    assert_allclose(other.decision_function(X), one.decision_function(X), atol=1e-4)
+    assert_allclose(other.cv_results_["hinge"], one.cv_results_["hinge"], rtol=1e-4)
+
+
+def test_equal_rows_have_the_label_of_most_of_them(rng):
+    X = rng.integers(0, 2, (600, 4)).astype(float)  # 16 distinct rows, each with both labels
+    y = (X[:, 0] != X[:, 1]) ^ (rng.random(600) < 0.2)
+    model = classifier(n_components=8, band=5.0).fit(X, y)
+    assert np.mean(model.predict(X) == (X[:, 0] != X[:, 1])) == 1
+    # A weight counts as so many copies: with other weights the minority decides.
+    weight = np.where(y == (X[:, 0] != X[:, 1]), 1, 50)
+    turned = classifier(n_components=8, band=5.0).fit(X, y, sample_weight=weight)
+    assert np.mean(turned.predict(X) == (X[:, 0] != X[:, 1])) == 0
+
+
 def test_streams_need_a_number_for_c(board):
     X, y = board
     blocks = Blocks([(X[:200], y[:200]), (X[200:], y[200:])])
@@ -132,9 +152,9 @@ def test_streams_need_a_number_for_c(board):
         ({}, {"y": None}, "requires y to be passed"),
         ({}, {"y": np.full(400, "black")}, "1 class|one class|single class"),
         ({}, {"y": np.linspace(0, 1, 400)}, "Unknown label type"),
-        ({}, {"X": np.ones((400, 2))}, "needs rows that differ between the classes"),
-        ({}, {"X": PAIRS, "y": np.arange(400) % 2}, "same content as a row of another class"),
-        ({}, {"rows": [0, -1]}, "needs at least 3 rows, got 2"),
+        ({}, {"X": np.ones((400, 2))}, "needs at least 3 distinct rows, got 1"),
+        ({}, {"X": PAIRS, "y": np.arange(400) % 2}, "at each distinct row the class '0'"),
+        ({}, {"rows": [0, -1]}, "needs at least 3 distinct rows, got 2"),
         ({"C": "cv", "cv": 2}, {"rows": [0, 1, -1, -2]}, "got 4 distinct rows in classes of 2, 2"),
         ({"C": "cv"}, {"rows": [*range(20), -1]}, "of at least two distinct rows.*give C a number"),
         ({"domain": "sphere", "n_components": None}, {"X": OFF}, "Classifier .* row 17 has norm 2"),

@@ -140,6 +140,18 @@ def test_units_are_chosen_with_the_band(rng):
     assert scores[0] > scores[1] + 0.1
 
 
+@pytest.mark.parametrize("unit", [1e-25, 1e25])
+def test_very_large_and_small_units_are_served(unit, flat):
+    X, y = flat
+    plain = learner(band="auto", search="grid").fit(X, y)
+    other = learner(band="auto", search="grid").fit(X * unit, y)
+    assert_allclose(other.band_ * unit, plain.band_)
+    assert np.all(np.isfinite(other.transform(X * unit)))
+    momentum = learner(band=25 / unit).fit(X * unit, y)
+    assert np.all(np.linalg.norm(momentum.frequencies_, axis=1) <= 25 / unit * (1 + 1e-6))
+    assert momentum.potential_path_[0] > 0.5 * plain.potential_path_[0]
+
+
 def test_progress_is_printed_on_request(flat, capsys):
     learner(verbose=4).fit(*flat)
     said = capsys.readouterr().out.splitlines()

@@ -55,7 +55,8 @@ n_components : int, default=100
 features : transformer, default=None
     A feature map of this library, or a Pipeline that ends in one, in place of `kernel`. The learner
     fits a copy on the distinct rows of the data, of which it takes at most 100,000. A map that
-    needs y gets the labels or numbers of these rows; of equal rows it gets the smallest target.
+    needs y gets the labels or numbers of these rows; of equal rows it gets the target with the
+    largest total weight (from a stream, the smallest target).
     Such a map has a step with scikit-learn's tag ``target_tags.required``, or cannot be fitted
     without y. It is fitted anew for each fold, because it has seen the targets of its rows.
 alpha : float, "cv" or "gradient", default="cv"

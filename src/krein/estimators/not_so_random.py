@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..spectral import NotSoRandomFeatures, Search
 from ..spectral.not_so_random import check_sphere
-from ..streaming import Survey
+from ..streaming import Data, Survey
 from ._hinge_search import CenteredRows
 from ._parameters import shared, store
 from ._penalties import Wanted
@@ -121,7 +121,8 @@ class NotSoRandomClassifier(KreinSVC):
     Notes
     -----
     The features are learned from the distinct rows of positive weight, at most 100,000 of them;
-    weights act on the machine. Rows of equal content count once, with the smallest label.
+    weights act on the machine. Rows of equal content count once, with the label of the largest
+    total weight (from a stream, the smallest label).
 
     References
     ----------
@@ -181,23 +182,31 @@ class NotSoRandomClassifier(KreinSVC):
             check_sphere(self, X)
         return X, y
 
-    def _targets_of(self, survey: Survey) -> Targets:
-        targets, sample = super()._targets_of(survey), survey.sample
-        if sample.y is not None and len(np.unique(sample.y)) < 2:
-            raise ValueError(
-                f"{self._name} needs rows that differ between the classes, but all rows of X are "
-                "equal, or every row has the same content as a row of another class."
-            )
-        return targets
-
-    def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
-        if isinstance(self.C, str) and not task.data.in_memory:
+    def _survey(self, data: Data, key: int) -> Survey:
+        if isinstance(self.C, str) and not data.in_memory:
             raise ValueError(
                 f"{self._name}(C={self.C!r}) learns the features anew for each fold, which needs "
                 "data in memory: pass arrays, or give C a number."
             )
+        return super()._survey(data, key)
+
+    def _targets_of(self, survey: Survey) -> Targets:
+        targets, labels = super()._targets_of(survey), np.asarray(survey.sample.y)
+        if len(labels) < 3:
+            raise ValueError(
+                f"{self._name} needs at least 3 distinct rows, got {len(labels)}: every wave "
+                "separates two rows."
+            )
+        if len(np.unique(labels)) < 2:
+            raise ValueError(
+                f"{self._name} needs rows that differ between the classes, but at each distinct "
+                f"row the class {str(labels[0])!r} is the most frequent one."
+            )
         if isinstance(self.C, str):
-            self._check_folds(np.asarray(task.survey.sample.y))
+            self._check_folds(labels)
+        return targets
+
+    def _wanted(self, task: Task, rows: CenteredRows) -> Wanted:
         # The objective of `KreinSVC` is a mean over the rows, and C belongs to a sum.
         self._scale = 1 / (2 * float(rows.weight.sum()))
         alphas = self._scale / np.array(GRID)

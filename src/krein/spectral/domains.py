@@ -70,13 +70,14 @@ class Waves(Domain):
     ):
         self.X, self.scale = np.asarray(X, dtype=float) / scale, scale
         self.search, self.band, self.n_starts = search, band, n_starts
-        self._potential = Potential(self.X)
+        self._unit = _unit_of(float(np.ptp(self.X, axis=0).max()))
+        self._potential = Potential(self.X / self._unit)
 
     def peaks(self, B: NDArray, n: int, rng: np.random.Generator) -> list[list]:
-        problem = Problem(self._potential, B, self.band)
+        problem = Problem(self._potential, B, self.band * self._unit)
         # Several starts climb the same peak, so many peaks need more starts.
         found = self.search.peaks(problem, n, max(self.n_starts, 2 * n), rng)
-        return [list(peaks.frequencies) for peaks in found]
+        return [list(peaks.frequencies / self._unit) for peaks in found]
 
     def columns(self, action: NDArray | int) -> NDArray[np.floating]:
         phases = self.X @ action
@@ -85,6 +86,15 @@ class Waves(Domain):
     def atoms(self, actions: Sequence) -> WaveAtoms:
         frequencies = np.stack(actions) / self.scale
         return WaveAtoms(frequencies, np.full(len(actions), 1 / len(actions)))
+
+
+def _unit_of(size: float) -> float:
+    """Return a power of two near the size of rows whose squares single precision cannot hold.
+
+    The unit is 1 for ordinary rows.
+    """
+    ordinary = size == 0 or 1e-6 < size < 1e6
+    return 1.0 if ordinary else float(2.0 ** np.round(np.log2(size)))
 
 
 class Harmonics(Domain):

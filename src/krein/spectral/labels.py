@@ -6,8 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import column_or_1d
+
+from ..streaming.survey import check_labels
+
+# Largest spread of a column; single precision, in which peaks are searched, has room beyond it.
+LARGEST, SMALLEST = 1e30, 1e-30
 
 
 def class_codes(name: str, n_rows: int, y: Any) -> tuple[NDArray, NDArray[np.intp]]:
@@ -27,7 +32,8 @@ def class_codes(name: str, n_rows: int, y: Any) -> tuple[NDArray, NDArray[np.int
     y = column_or_1d(y, warn=True)
     if len(y) != n_rows:
         raise ValueError(f"{name} needs one class for each of the {n_rows} rows, got {len(y)}.")
-    check_classification_targets(y)
+    assert_all_finite(y, input_name="y")
+    check_labels(y)
     found, codes = np.unique(y, return_inverse=True)
     if len(found) < 2:
         raise ValueError(
@@ -44,8 +50,14 @@ def separable_classes(name: str, X: NDArray, y: Any) -> tuple[NDArray, NDArray[n
         raise ValueError(
             f"{name} needs at least 3 rows, got {len(X)}: every wave separates two rows."
         )
-    if not np.ptp(X, axis=0).any():
+    spread = float(np.max(np.max(X, axis=0) / 2 - np.min(X, axis=0) / 2))
+    if spread == 0:
         raise ValueError(f"{name} needs rows that differ, but all columns of X are constant.")
+    if not SMALLEST < spread < LARGEST:
+        raise ValueError(
+            f"{name} needs columns with a spread between {SMALLEST:g} and {LARGEST:g}, got "
+            f"{2 * spread:.3g}: divide the data by a number of about their size."
+        )
     return found, codes
 
 

@@ -93,7 +93,9 @@ class Training:
     def _units(self, X: Array, Y: Array) -> tuple[float, Array]:
         """Return the band and the units of the columns, as given or as chosen."""
         deviations = X.std(axis=0)
-        both = [np.ones(X.shape[1]), np.where(deviations > 0, deviations, 1.0)]
+        # The deviation of a constant column is a rounding error.
+        varies = deviations > 1e-14 * np.abs(X).max(axis=0)
+        both = [np.ones(X.shape[1]), np.where(varies, deviations, 1.0)]
         wanted = self.of.standardize
         if not isinstance(self.of.band, str):
             return float(self.of.band), both[wanted is True]

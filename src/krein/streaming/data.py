@@ -195,6 +195,9 @@ class Data:
     def sample(self, key: int) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
         """Return the rows that a `Reservoir` keeps, for data in memory.
 
+        Of rows with equal content but different targets, a row with the target of the largest total
+        weight is returned, and among those the smallest; a `Reservoir` keeps the smallest target.
+
         Parameters
         ----------
         key : int
@@ -212,10 +215,36 @@ class Data:
         rows = rows[np.lexsort((*ties, self.hashes[rows]))]
         weight: NDArray = np.ones(len(rows)) if s is None else s[rows]
         _, first, kind = np.unique(self.hashes[rows], return_index=True, return_inverse=True)
-        size = map_rows(self.memory.X)
-        chosen = Draws(self.hashes[rows[first]], key).first(size, Salt.UNIFORM)
         totals = np.bincount(kind, weights=weight).astype(float)
-        return rows[first][chosen], totals[chosen]
+        rows = rows[self._heaviest(rows, kind, weight, first)]
+        chosen = Draws(self.hashes[rows], key).first(map_rows(self.memory.X), Salt.UNIFORM)
+        return rows[chosen], totals[chosen]
+
+    def _heaviest(
+        self, rows: NDArray[np.intp], kind: NDArray, weight: NDArray, first: NDArray
+    ) -> NDArray[np.intp]:
+        """Return for each kind of row the place of its target with the largest total weight.
+
+        Parameters
+        ----------
+        rows : ndarray of int of shape (n,)
+            The indices of rows, sorted by content, then by target.
+        kind : ndarray of int of shape (n,)
+            The number of each row's content.
+        weight : ndarray of shape (n,)
+            The weights.
+        first : ndarray of int
+            The first place of each kind.
+        """
+        y = self.memory.y
+        if y is None or len(first) == len(rows):
+            return first
+        targets = y[rows].reshape(len(rows), -1)
+        new = np.append(True, np.any(targets[1:] != targets[:-1], axis=1) | (np.diff(kind) > 0))
+        starts = np.flatnonzero(new)
+        sums = np.bincount(np.cumsum(new) - 1, weights=weight)
+        order = np.lexsort((starts, -sums, kind[starts]))
+        return starts[order[np.append(True, np.diff(kind[starts[order]]) > 0)]]
 
     def part(self, rows: NDArray[np.intp]) -> Data:
         """Return the data of some rows, for data in memory.
