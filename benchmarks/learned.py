@@ -100,7 +100,8 @@ def run_maps(
                 test, train, scale, C = (values(one_width, q, **where) for q in quantities)
                 if len(test):
                     line = [name, f"{width}", method, shown(test, ".2f"), shown(train, ".2f")]
-                    lines.append([*line, f"{C[0]:g}", f"{scale[0]:g}", f"{len(test)}"])
+                    chosen = f"{scale[0]:g}" if len(MAPS[method].bandwidths) > 1 else ""
+                    lines.append([*line, f"{C[0]:g}", chosen, f"{len(test)}"])
     heads = ["set", "width", "map", "test, %", "train, %", "C", "bandwidth / median", "seeds"]
     if lines:
         print_table(f"{table} (published: a picture)", heads, lines)
@@ -159,7 +160,9 @@ def paired(ours: np.ndarray, other: np.ndarray) -> tuple[float, str]:
     """Return the mean difference over the seeds that both have, with its standard error."""
     n = min(len(ours), len(other))
     difference = ours[:n] - other[:n]
-    error = difference.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
+    if n == 1:
+        return float(difference[0]), "1 seed"
+    error = difference.std(ddof=1) / np.sqrt(n)
     return float(difference.mean()), f"{n} seeds, s.e. {error:.2f}"
 
 
