@@ -23,7 +23,7 @@ from ._task import Task
 from .svc import KreinSVC
 
 # The values of C that cross-validation compares. The learned kernel has mass 1.
-GRID = (0.1, 1.0, 10.0, 100.0, 1000.0)
+GRID = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
 # Parameters that the map takes as they are.
 OF_MAP = (
     "n_components",
@@ -65,7 +65,7 @@ class NotSoRandomClassifier(KreinSVC):
     {n_rounds}
     C : float or "cv", default="cv"
         Inverse strength of the penalty, as in ``SVC``, and the upper bound of the duals in the
-        game. "cv" compares 0.1, 1, 10, 100 and 1000 by cross-validation: for each fold a map is
+        game. "cv" compares 0.01, 0.1, … 1000 by cross-validation: for each fold a map is
         learned without the rows of the fold, so learning takes `cv` + 1 times as long. The game
         hardly depends on C, so its duals are then bounded by 1.
     loss : {"hinge", "squared_hinge"}, default="hinge"

@@ -73,8 +73,8 @@ class FeatureMap(
         X : {array-like, sparse matrix} of shape (n, d)
             Training data.
         y : array-like of shape (n,) or (n, k), default=None
-            Targets. `NotSoRandomFeatures` and `Nystrom` with ``landmarks="supervised"`` use them;
-            other maps ignore them.
+            Targets. `NotSoRandomFeatures`, `LearnedKernelFeatures` and `Nystrom` with
+            ``landmarks="supervised"`` use them; other maps ignore them.
 
         Returns
         -------

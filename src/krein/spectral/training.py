@@ -96,16 +96,16 @@ class Training:
         # The deviation of a constant column is a rounding error.
         varies = deviations > 1e-14 * np.abs(X).max(axis=0)
         both = [np.ones(X.shape[1]), np.where(varies, deviations, 1.0)]
-        wanted = self.of.standardize
+        chooses, wanted = isinstance(self.of.standardize, str), self.of.standardize
         if not isinstance(self.of.band, str):
-            return float(self.of.band), both[wanted is True]
+            return float(self.of.band), both[0 if chooses else int(wanted)]
 
         def learn(X: Array, Y: Array, band: float, scale: Array, n_actions: int) -> Any:
             game = Game(self._waves(X, band, scale), Y, self.player)
             game.play(n_actions, self.of.peaks_per_search, np.random.default_rng(self.seed))
             return game.domain.atoms(game.actions)
 
-        scales = both if isinstance(wanted, str) else [both[wanted]]
+        scales = both if chooses else [both[int(wanted)]]
         return choose_band(X, Y, self.of.C, scales, learn)
 
     def _waves(self, X: Array, band: float, scale: Array) -> Waves:
