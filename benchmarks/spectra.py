@@ -263,7 +263,7 @@ def draw(cells: Sequence[Cell], quantity: str, label: str, file: Path) -> None:
                 axes[i, j].plot(widths, means, label=method, alpha=0.8, **look)
             axes[i, j].set_xscale("log", base=2)
             axes[i, j].set_yscale("log" if quantity == "error" else "linear")
-            axes[i, j].set_title(f"{name}, {kernel}", fontsize=9)
+            axes[i, j].set_title(", ".join(filter(None, (name, kernel))), fontsize=9)
     figure.supxlabel("width (columns)", fontsize=10)
     figure.supylabel(label, fontsize=10)
     handles = {h.get_label(): h for ax in axes.flat for h in ax.get_lines()}
