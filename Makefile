@@ -56,13 +56,14 @@ format: $(VENV)/.stamp-dev ## rewrite the sources: ruff's safe fixes and its for
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.stamp-run ## run the benchmarks (speed, quality, Nyström, learners)
+bench: $(VENV)/.stamp-run ## run the benchmarks (speed, quality, Nyström, learners, learned spectra)
 	$(BIN)/python benchmarks/speed.py
 	$(BIN)/python benchmarks/elastic.py
 	$(BIN)/python benchmarks/quality.py
 	$(BIN)/python benchmarks/nystrom.py
 	$(BIN)/python benchmarks/nystrom_quality.py
 	$(BIN)/python benchmarks/learners.py
+	$(BIN)/python benchmarks/learned.py
 
 clean: ## remove the virtual environments, caches and build products
 	rm -rf $(VENV) $(LOWEST) $(AEON) build dist .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* htmlcov

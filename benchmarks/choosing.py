@@ -36,7 +36,8 @@ from krein.kernels import (
     ShiftGaussian,
     SphericalPolynomial,
 )
-from krein.plots import MARKERS, ROUNDING, pyplot
+from krein.plots import pyplot
+from krein.plots.comparison import MARKERS, ROUNDING
 
 SETS = {
     "letter": ("letter/letter.npz", "X", "y"),

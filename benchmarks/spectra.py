@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -263,7 +263,7 @@ def draw(cells: Sequence[Cell], quantity: str, label: str, file: Path) -> None:
                 axes[i, j].plot(widths, means, label=method, alpha=0.8, **look)
             axes[i, j].set_xscale("log", base=2)
             axes[i, j].set_yscale("log" if quantity == "error" else "linear")
-            axes[i, j].set_title(f"{name}, {kernel}", fontsize=9)
+            axes[i, j].set_title(", ".join(filter(None, (name, kernel))), fontsize=9)
     figure.supxlabel("width (columns)", fontsize=10)
     figure.supylabel(label, fontsize=10)
     handles = {h.get_label(): h for ax in axes.flat for h in ax.get_lines()}
@@ -286,6 +286,7 @@ def main(
     full: Any,
     draw_figures: Callable[[Sequence[Cell], Path], None],
     argv: Sequence[str] | None,
+    names: Collection[str] = (*SETS, MADE),
 ) -> list[Row]:
     """Parse the options, run the selected parts, draw the figures and print the bars."""
     parser = arguments(doc, parts)
@@ -293,11 +294,13 @@ def main(
     parser.add_argument("--csv", type=Path, help="file of all cells; those in it are not repeated")
     parser.add_argument("--figures", type=Path, help="folder for the figures")
     parser.add_argument("--jobs", type=int, default=2, help="processes, of one core each")
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="largest number of seeds")
     options = parser.parse_args(argv)
     sizes, n_jobs = (quick, 1) if options.quick else (full, options.jobs)
+    sizes = replace(sizes, seeds=min(sizes.seeds, options.seeds))
     sets = options.sets.split(",") if options.sets else list(sizes.sets)
-    if unknown := set(sets) - {*SETS, MADE}:
-        parser.error(f"--sets takes {', '.join(SETS)}; got {', '.join(sorted(unknown))}")
+    if unknown := set(sets) - set(names):
+        parser.error(f"--sets takes {', '.join(names)}; got {', '.join(sorted(unknown))}")
     everything: list[Cell] = []
 
     def run(jobs: Sequence[Job], measure: Measure) -> list[Cell]:

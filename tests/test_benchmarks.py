@@ -294,14 +294,45 @@ def test_two_sided_prints_its_table(capsys, monkeypatch, have_data):
     assert len(rows) >= (3 if have_data else 0)
 
 
-def test_learned_prints_its_table(capsys, monkeypatch):
-    rows = script("learned", monkeypatch).main(["--quick"])
+def test_learned_prints_the_figures_of_the_paper(capsys, monkeypatch, tmp_path):
+    learned = script("learned", monkeypatch)
+    file, folder = tmp_path / "cells.csv", tmp_path / "figures"
+    options = ["--quick", "--csv", str(file)]
+    rows = learned.main([*options, "--figures", str(folder)])
     out = capsys.readouterr().out
     assert all(row.line(quick=True) in out for row in rows)
-    assert len(rows) == 6
-    assert out.count("control, ") == 2
-    # A small sphere is as good as the full one; it does not depend on the machine.
-    assert next(row for row in rows if "harmonics" in row.work).holds
+    # Identities and small numbers of harmonics do not depend on sizes and on the machine.
+    sure = [row for row in rows if "addition" in row.work or row.work.endswith(": harmonics")]
+    assert len(sure) == 5
+    assert all(row.holds for row in sure)
+    assert all(f"| {name} |" in out for name in ("blades", "sphere rotated", *learned.MAPS))
+    names = {"learned_rounds.png", "learned_harmonics.png", "learned_digits.png"}
+    assert {path.name for path in folder.iterdir()} == names
+    # What is in the file is not computed again.
+    before = file.read_text(encoding="utf-8")
+    assert learned.main(options) == rows
+    assert file.read_text(encoding="utf-8") == before
+
+
+def test_learned_leaves_out_sets_without_a_file(capsys, monkeypatch):
+    learned = script("learned", monkeypatch)
+    monkeypatch.setattr(learned.learned_data, "find", lambda file: None)
+    learned.learned_data.load.cache_clear()
+    assert learned.main(["--only", "images,digits", "--sets", "4/9,automobile/truck"]) == []
+    assert "4/9 is not found" in capsys.readouterr().out
+
+
+def test_histograms_of_gradients_know_the_direction_and_not_the_contrast(monkeypatch):
+    hog = script("learned_data", monkeypatch).hog
+    steps = np.repeat(np.arange(0, 160, 5), 32).reshape(32, 32)  # brighter from row to row
+    images = np.stack([steps, steps.T, steps // 5], axis=0)[..., None] * np.ones(3)
+    down, right, faint = hog(images).reshape(3, 8, 8, 8)
+    assert hog(images).shape == (3, 512)
+    # Every cell has one direction, 90° or 0°, of norm 1.
+    assert np.all(down.argmax(axis=-1) == 4)
+    assert np.all(right.argmax(axis=-1) == 0)
+    np.testing.assert_allclose(np.linalg.norm(down, axis=-1), 1, rtol=1e-6)
+    np.testing.assert_allclose(faint[:, 1:-1], down[:, 1:-1], atol=1e-3)
 
 
 def test_tables_print_a_row_for_each_method(capsys, monkeypatch, tmp_path):

@@ -13,12 +13,18 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_te
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("README.md", 20), ("docs/asymmetric.md", 20), ("docs/learners.md", 12)]
+    ("page", "least"),
+    [
+        ("README.md", 21),
+        ("docs/asymmetric.md", 21),
+        ("docs/learners.md", 13),
+        ("docs/learned.md", 15),
+    ],
 )
 def test_a_page_prints_what_it_shows(page, least):
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     result = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=flags)
-    assert result.attempted > least
+    assert result.attempted >= least
     assert result.failed == 0
 
 

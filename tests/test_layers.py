@@ -165,7 +165,9 @@ def test_heavy_packages_are_not_imported_at_the_top(path):
 def test_only_plots_and_cli_know_the_extras(optional):
     users = {_name(path) for path in MODULES if any(_is(n, optional) for n in _imports(path))}
     bars = {"estimators._progress"} if optional == "rich" else set()
-    assert users <= ({"plots"} if optional == "matplotlib" else {"cli", "examples.table"} | bars)
+    assert users <= (
+        {"plots._pyplot"} if optional == "matplotlib" else {"cli", "examples.table"} | bars
+    )
 
 
 IMPORTS = """

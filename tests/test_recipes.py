@@ -16,6 +16,7 @@ RECIPES = [
     ("fingerprints", [], 2, 0.9),
     ("python_function", [], 3, 0.85),
     ("citations", [], 4, 0.9),
+    ("learned_spectrum", [], 2, 0.97),
 ]
 
 

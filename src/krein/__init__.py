@@ -110,6 +110,7 @@ _MODULES = (
     "kernels",
     "learning",
     "measures",
+    "plots",
     "proximity",
     "published",
     "references",
