@@ -329,3 +329,22 @@ def test_a_relative_error_needs_a_kernel_that_is_not_zero():
     features = RandomFourier(DeltaGaussian(), 16, random_state=0).fit(X)
     with pytest.raises(ValueError, match="zero on these rows"):
         approximation_error(features, np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_a_matrix_of_values_needs_no_kernel_object(symmetric):
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    K = (Gaussian() if symmetric else ShiftGaussian())(rows)
+    found = krein.diagnose("precomputed", K, random_state=0)
+    expected = krein.diagnose(Precomputed(symmetric=symmetric), K, random_state=0)
+    assert found.suggested_method == "Nystrom"
+    assert str(found) == str(expected)
+    compared = krein.compare("precomputed", K, widths=8, random_state=0)
+    assert {row.method for row in compared.rows} == {"Nystrom"}
+
+
+def test_a_name_of_a_kernel_is_no_kernel():
+    with pytest.raises(TypeError, match="diagnose takes a kernel object, got str"):
+        krein.diagnose("rbf", np.eye(3))
+    with pytest.raises(ValueError, match="square"):
+        krein.diagnose("precomputed", np.ones((3, 2)))

@@ -14,7 +14,7 @@ from .comparison.advice import Advice
 from .comparison.compare import N_SEEDS
 from .comparison.measurement import Measurement, measurements
 from .comparison.methods import METHODS
-from .comparison.sample import Sample, checked_data
+from .comparison.sample import Sample, checked
 from .comparison.trials import Trial, run_trials
 from .features.base import RandomMap
 from .kernels import Kernel
@@ -139,7 +139,7 @@ class Diagnosis:
 
 
 def diagnose(
-    kernel: Kernel,
+    kernel: Kernel | str,
     X: Any,
     *,
     n_components: int = 256,
@@ -150,8 +150,8 @@ def diagnose(
 
     Parameters
     ----------
-    kernel : Kernel
-        Any kernel, symmetric or not.
+    kernel : Kernel or "precomputed"
+        Any kernel, symmetric or not. "precomputed" means that X is a square matrix of values.
     X : array-like, sparse matrix or sequence of objects
         The data. If there are more than `max_rows` rows, a random sample is used.
     n_components : int, default=256
@@ -177,7 +177,7 @@ def diagnose(
     """
     _check_sizes(n_components, max_rows)
     rng = as_generator(random_state)
-    data = checked_data("diagnose", kernel, X)
+    kernel, data = checked("diagnose", kernel, X)
     kernel = kernel.resolved(data)
     sample = Sample.of(kernel, data, max_rows, N_SEEDS, rng)
     places = np.arange(count(data)) if count(data) <= max_rows else sample.places

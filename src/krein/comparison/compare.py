@@ -15,7 +15,7 @@ from ..rows import count
 from .measurement import measurements
 from .methods import chosen
 from .result import Comparison
-from .sample import Sample, checked_data
+from .sample import Sample, checked
 from .scores import Scoring
 from .trials import run_trials
 
@@ -24,7 +24,7 @@ N_SEEDS = 3
 
 
 def compare(
-    kernel: Kernel,
+    kernel: Kernel | str,
     X: Any,
     methods: Any = "auto",
     widths: int | Iterable[int] = WIDTHS,
@@ -47,8 +47,8 @@ def compare(
 
     Parameters
     ----------
-    kernel : Kernel
-        Any kernel, symmetric or not.
+    kernel : Kernel or "precomputed"
+        Any kernel, symmetric or not. "precomputed" means that X is a square matrix of values.
     X : array-like, sparse matrix or sequence of objects
         The data; for a precomputed kernel the square matrix of its values. Their order has no
         effect.
@@ -98,7 +98,7 @@ def compare(
     rng = as_generator(random_state)
     widths = _checked_widths(widths)
     _check_sizes(max_rows, n_seeds, max_seconds)
-    data = checked_data("compare", kernel, X)
+    kernel, data = checked("compare", kernel, X)
     kernel = kernel.resolved(data)
     sample = Sample.of(kernel, data, max_rows, n_seeds, rng)
     if len(sample) < 2 * n_seeds:

@@ -148,18 +148,21 @@ class Sample:
         return fold.left
 
 
-def checked_data(owner: str, kernel: Any, X: Any) -> Any:
-    """Return the validated data, or raise if they are not rows in memory.
+def checked(owner: str, kernel: Any, X: Any) -> tuple[Kernel, Any]:
+    """Return the kernel and the validated data, or raise if they are not rows in memory.
 
     Parameters
     ----------
     owner : str
         The name of the function that takes the data, for the message.
-    kernel : Kernel
-        The kernel, which validates the data.
+    kernel : Kernel or "precomputed"
+        The kernel, which validates the data. "precomputed" means that X is the matrix of values,
+        symmetric or not.
     X : array-like, sparse matrix or sequence of objects
         The data.
     """
+    if isinstance(kernel, str) and kernel == "precomputed":
+        kernel = _matrix_kernel(X)
     if not isinstance(kernel, Kernel):
         raise TypeError(
             f"{owner} takes a kernel object, got {type(kernel).__name__}: wrap a function as "
@@ -174,4 +177,11 @@ def checked_data(owner: str, kernel: Any, X: Any) -> Any:
     data = kernel._check_data(X)
     if count(data) < 2:
         raise ValueError(f"{owner} needs at least two rows, got {count(data)}.")
-    return data
+    return kernel, data
+
+
+def _matrix_kernel(K: Any) -> Precomputed:
+    """Return the kernel of a matrix of values."""
+    shape = np.shape(K)
+    square = len(shape) == 2 and shape[0] == shape[1]
+    return Precomputed(symmetric=not square or bool(np.allclose(K, np.transpose(K))))
