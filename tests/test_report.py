@@ -204,3 +204,12 @@ def test_the_report_as_a_frame_and_in_a_notebook():
     assert "too wide &amp; too slow" in html
     assert html.count("<tr") == 3
     assert html.count("bold") == 1
+
+
+def test_a_fit_on_a_table_says_at_the_start_what_it_costs(caplog):
+    with caplog.at_level("INFO", logger="krein"):
+        model = KreinRegressor(random_state=0).fit(X, VALUES)
+    (said,) = [record.message for record in caplog.records]
+    assert re.fullmatch(r"KreinRegressor on 120 rows\. Expected: about \S+ operations; .*", said)
+    assert model.report_.notes[0] in said
+    assert model.report_.notes[0] in str(model.report_)
