@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -282,7 +283,7 @@ class Nystrom(FeatureMap):
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
-        return self._guarded(X, lambda rows: self._values(X, rows, dual=False))
+        return self._guarded(X, partial(self._values, X, dual=False))
 
     def _guarded(self, X: Any, values: Values) -> NDArray:
         """Return the features of rows, damped if they would explode."""
@@ -306,25 +307,9 @@ class Nystrom(FeatureMap):
         return self._guard is None
 
     def outputs(self, X: Any, coef: NDArray) -> NDArray:
-        """Return ``transform(X) @ coef`` for a map that `is_linear`, without the features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or sequence of objects
-            The data.
-        coef : ndarray of shape (rank, q)
-            The coefficients.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-        """
-        check_is_fitted(self)
+        """Return ``transform(X) @ coef`` of a map that `is_linear`, without the features."""
         X = self._validate(X, reset=False)
-
-        def values(rows: slice) -> NDArray:
-            return self._values(X, rows, dual=False)
-
+        values = partial(self._values, X, dual=False)
         return project(self.kernel_, X, self._left @ coef, values)
 
     def _map_dual(self, X: Any) -> NDArray:
