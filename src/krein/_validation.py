@@ -158,20 +158,18 @@ NAMED_KERNELS = {
     "sigmoid": "Sigmoid()",
     "tanh": "Sigmoid()",
 }
-OBJECTS = "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
 
 
 def check_kernel(owner: object, kernel: Any) -> None:
-    """Raise if a name, a class or a bare function is passed as a kernel; the error says what to do.
+    """Raise if a name, a class or a bare function is passed as a kernel; the error has the cure.
 
     Other values are left to the constraints of the owner.
     """
     cure = None
     if isinstance(kernel, type):
         cure = f"a kernel object, here {kernel.__name__}()"
-    elif isinstance(kernel, str) and kernel not in ("precomputed", "auto"):
-        known = NAMED_KERNELS.get(kernel.lower())
-        cure = f"a kernel object, here krein.kernels.{known}" if known else OBJECTS
+    elif isinstance(kernel, str) and kernel.lower() in NAMED_KERNELS:
+        cure = f"a kernel object, here krein.kernels.{NAMED_KERNELS[kernel.lower()]}"
     elif callable(kernel) and not hasattr(kernel, "get_params"):
         cure = (
             "a kernel object, here krein.kernels.Pairwise(f) if f(x, y) returns the value of two "
@@ -225,6 +223,9 @@ def check_numeric_columns(owner: object, X: Any) -> None:
     """Raise if a column of a DataFrame holds text, dates or gaps; the error names the column."""
     if not hasattr(X, "columns") or not hasattr(X, "__array__"):
         return
+    known = getattr(owner, "feature_names_in_", None)
+    # Columns of other names get scikit-learn's error about names, which matters more.
+    renamed = known is not None and list(known) != list(X.columns)
     for name in X.columns:
         values = np.ravel(np.asarray(X[name]))
         if len(odd := _not_numbers(values)):
@@ -233,7 +234,7 @@ def check_numeric_columns(owner: object, X: Any) -> None:
                 f"{str(odd[0])!r}: encode the column, e.g. with sklearn.preprocessing."
                 "OneHotEncoder, or leave it out."
             )
-        if len(gaps := _missing(values)):
+        if not renamed and len(gaps := _missing(values)):
             raise ValueError(
                 f"{type(owner).__name__} needs a number in every cell, but column {name!r} of X "
                 f"is missing (NaN) in row {gaps[0]}: fill the column, e.g. with sklearn.impute."
