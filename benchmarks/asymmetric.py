@@ -5,11 +5,11 @@
 
 "masses" is Fig. 1 (masses fitted on 10 rows, and exact), "errors" is Fig. 2 (error against width)
 and "accuracy" is Fig. 3 and Table 1 (accuracy of a linear SVM, processor seconds of sampling) on
-spambase, ijcnn1, letter and cod-RNA with columns in [0, 1] and the paper's parameters. M frequencies
-for each of three measures are 6M columns; if a measure has no mass, its share goes to the others.
-All methods of Fig. 2 have the same width. Numbers that the paper shows in a picture only are left
-blank. C is chosen by 5-fold cross-validation, once for each set, kernel, method and width. Widths
-above 16·d have two seeds.
+spambase, ijcnn1, letter and cod-RNA with columns in [0, 1] and the paper's parameters. M
+frequencies for each of three measures are 6M columns; if a measure has no mass, its share goes to
+the others. All methods of Fig. 2 have the same width. Numbers that the paper shows in a picture
+only are left blank. C is chosen by 5-fold cross-validation, once for each set, kernel, method and
+width. Widths above 16·d have two seeds.
 
 "Asy" is the paper's concatenated map Φ, whose columns for μ_I⁺ stand there twice. Table 1 compares
 it with the symmetric part and the Gaussian at M frequencies, as printed, and with a control that

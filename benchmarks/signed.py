@@ -3,11 +3,11 @@
     python benchmarks/signed.py [--quick] [--only grid,curve,samplers,degrees] [--sets letter,…]
                                 [--csv FILE] [--figures FOLDER] [--jobs 2]
 
-"grid" is Fig. 2 (error against width), Fig. 3 (accuracy of a linear SVM) and Table 2 (processor seconds) on
-letter, ijcnn1, cod-RNA and a fixed part of covtype: columns in [0, 1], then rows of norm 1. "curve"
-is Fig. 1, "samplers" Fig. 4 and "degrees" Fig. 5. The paper's map has 4s columns for s features, so
-s = 2d, 8d and 32d of Table 2 are the widths 8d, 32d and 128d. All methods have the same width.
-Numbers that the paper shows in a picture only are left blank. C is chosen by 5-fold
+"grid" is Fig. 2 (error against width), Fig. 3 (accuracy of a linear SVM) and Table 2 (processor
+seconds) on letter, ijcnn1, cod-RNA and a fixed part of covtype: columns in [0, 1], then rows of
+norm 1. "curve" is Fig. 1, "samplers" Fig. 4 and "degrees" Fig. 5. The paper's map has 4s columns
+for s features, so s = 2d, 8d and 32d of Table 2 are the widths 8d, 32d and 128d. All methods have
+the same width. Numbers that the paper shows in a picture only are left blank. C is chosen by 5-fold
 cross-validation, once for each set, kernel, method and width. Widths above 16·d have two seeds.
 
 The exit code is 1 if the errors of our default are not small enough compared with the printed
@@ -230,7 +230,7 @@ def print_side_by_side(cells: Sequence[Cell]) -> None:
 
 
 def print_seconds(cells: Sequence[Cell], sizes: Sizes) -> None:
-    """Print Table 2: processor seconds for the features of the training rows, on another machine."""
+    """Print Table 2: processor seconds of the training features; the paper has another machine."""
     lines = []
     for name in dict.fromkeys(cell.set for cell in cells):
         dim = binary.load(name, True).dim

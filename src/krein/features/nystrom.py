@@ -22,7 +22,7 @@ from ..kernels.values import check_values, warn_uninformative
 from ..rows import count, take
 from .base import FeatureMap
 from .choice import choose_landmarks, warn_of_few_rows
-from .cores import fit_core
+from .cores import check_not_zero, fit_core
 from .explosions import Guard, check_held_out
 from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .projection import Values, project
@@ -149,8 +149,6 @@ class Nystrom(FeatureMap):
     ):
         store(self, locals())
 
-    # --- data -----------------------------------------------------------------------------------
-
     def _resolved_kernel(self) -> Kernel:
         if self.kernel is None:
             return Gaussian()
@@ -241,11 +239,7 @@ class Nystrom(FeatureMap):
         sample = self._sample(source, indices, key)
         self._check_informative(source, indices[:N_JUDGED])
         core = self._fit_core(source, indices, sample).triangular()
-        if not len(core.values):
-            raise ValueError(
-                f"{source.kernel!r} is zero on all {len(indices)} landmarks (n_samples = "
-                f"{len(source)}), so no features exist: choose other landmarks or another kernel."
-            )
+        check_not_zero(core, source, len(indices))
         self.component_indices_ = indices if inside else None
         self.landmarks_ = source.take(indices)
         self.eigenvalues_ = core.values
