@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import krein
 from krein import RandomFourier
-from krein.spectral import FewPeaksWarning, FromAtoms, Momentum, players
+from krein.spectral import FewPeaksWarning, FromAtoms, Langevin, Momentum, players
 from krein.spectral.domains import Harmonics, Waves, default_degree
 from krein.spectral.game import Game
 from krein.spectral.peaks import Grid
@@ -202,6 +202,18 @@ def test_the_svm_value_is_the_optimum_of_its_programme(rng):
     limits = [alpha >= 0, alpha <= 0.7, y @ alpha == 0]
     expected = cvxpy.Problem(cvxpy.Maximize(objective), limits).solve(solver="CLARABEL")
     assert_allclose(svm_value(Z @ Z.T, y, 0.7), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("search", [Momentum(), Langevin(), Grid()])
+@pytest.mark.parametrize("size", [2.0**-60, 2.0**60])
+def test_peaks_do_not_depend_on_the_size_of_the_duals(flat, search, size):
+    X, y = flat
+    B = np.where(y == y[0], 1.0, -1.0)[:, None]
+    found = [
+        Waves(X, search, 20.0, 24).peaks(duals, 3, np.random.default_rng(0))[0]
+        for duals in (B, size * B)
+    ]
+    assert_allclose(*found)
 
 
 def test_the_svm_value_of_a_large_C_is_a_lower_bound_and_ends(rng, monkeypatch):

@@ -85,9 +85,7 @@ def alignment(
     is_map = isinstance(kernel_or_features, FeatureMap)
     if not is_map and not isinstance(kernel_or_features, Kernel):
         check_kernel("alignment", kernel_or_features)
-        needed = (
-            "a kernel object, Precomputed() for a matrix of values, or a fitted feature map"
-        )
+        needed = "a kernel object, Precomputed() for a matrix of values, or a fitted feature map"
         raise ArgumentError("alignment", "kernel_or_features", needed, kernel_or_features)
     K = kernel_or_features.approximate_kernel(X) if is_map else kernel_or_features(X)
     T = (len(found) * (codes[:, None] == codes) - 1.0) / (len(found) - 1)
