@@ -175,11 +175,16 @@ def test_what_cannot_be_drawn_is_refused(board, ball):
     several = NotSoRandomFeatures(6, band=12.0, search="grid", random_state=0).fit(X, thirds)
     with pytest.raises(ValueError, match="draw 2 classes, got 3"):
         plots.plot_duals(several, X, thirds)
-    with pytest.raises(ValueError, match="classifier of 2 classes, got 3 classes"):
+    with pytest.raises(ValueError, match="classifier of 2 classes, got 3: fit"):
         plots.plot_decision(make_pipeline(several, SVC()).fit(X, thirds), X)
     X, y, features = ball
-    with pytest.raises(ValueError, match=r"rows of 3 columns, got 2"):
+    with pytest.raises(ValueError, match=r"rows of 3 columns with their classes, got 2 columns"):
         plots.plot_harmonics(features, X[:, :2], y)
+    with pytest.raises(ValueError, match="got 9 rows and 200 classes"):
+        plots.plot_harmonics(features, X[:9], y)
+    far = np.hstack([X, X]) / np.sqrt(2)
+    with pytest.raises(ValueError, match="got 6 columns"):
+        plots.plot_harmonics(NotSoRandomFeatures(domain="sphere", n_rounds=3).fit(far, y), X, y)
 
 
 @pytest.mark.parametrize("draw", [plots.plot_duals, plots.plot_potential, plots.plot_rounds])

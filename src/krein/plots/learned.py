@@ -135,10 +135,8 @@ def decision_surface(
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     values = np.asarray(model.decision_function(points))
     if values.size != len(points):
-        raise ValueError(
-            f"decision_surface draws a classifier of 2 classes, got {values.shape[1]} classes: fit "
-            "it on one class against the rest."
-        )
+        got = f"got {values.shape[1]}: fit it on one class against the rest"
+        raise ValueError(f"decision_surface draws a classifier of 2 classes, {got}.")
     return axes, values.reshape(n_points, n_points)
 
 
@@ -348,8 +346,10 @@ def plot_harmonics(
     ndarray of matplotlib Axes of shape (1 + n,)
     """
     X, signs = np.asarray(X, dtype=float), _signs(features, y)
-    if X.shape[1] != 3:
-        raise ValueError(f"plot_harmonics draws rows of 3 columns, got {X.shape[1]}.")
+    columns = {X.shape[-1], features.n_features_in_} - {3}
+    if columns or len(X) != len(signs):
+        got = f"{columns.pop()} columns" if columns else f"{len(X)} rows and {len(signs)} classes"
+        raise ValueError(f"plot_harmonics draws rows of 3 columns with their classes, got {got}.")
     top = top_harmonics(features, n)
     options = {"figsize": (3.0 * (1 + len(top)), 1.9), "layout": "constrained"}
     projection = {"projection": "mollweide"}
