@@ -64,3 +64,11 @@ def test_refusals(data):
         krein.alignment(Gaussian(), X, y[:10])
     with pytest.raises(ValueError, match="Unknown label type"):
         krein.alignment(Gaussian(), X, X[:, 0])
+    for wrong, cure in (
+        ("rbf", r"Gaussian\(sigma=1.0\)"),
+        (lambda x, y: 1.0, r"Pairwise\(f\)"),
+        ("precomputed", r"Precomputed\(\) for a matrix"),
+        (None, "fitted feature map, got None"),
+    ):
+        with pytest.raises(ValueError, match=f"alignment needs kernel.*{cure}"):
+            krein.alignment(wrong, X, y)

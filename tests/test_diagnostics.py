@@ -348,3 +348,18 @@ def test_a_name_of_a_kernel_is_no_kernel():
         krein.diagnose("rbf", np.eye(3))
     with pytest.raises(ValueError, match="square"):
         krein.diagnose("precomputed", np.ones((3, 2)))
+
+
+@pytest.mark.parametrize(
+    "sizes", [{"n_components": "16"}, {"n_components": 16.0}, {"max_rows": "all"}]
+)
+def test_sizes_of_a_diagnosis_are_whole_numbers(sizes):
+    with pytest.raises(ValueError, match="diagnose needs an even n_components"):
+        diagnose(Gaussian(), X, **sizes)
+
+
+def test_too_few_distinct_rows_are_named():
+    found = diagnose(Gaussian(), np.repeat(X[:5], 4, axis=0), n_components=2)
+    assert "needs at least 6 distinct rows, got 5" in found.advice
+    assert str(found.negative_mass)[0] != "-"
+    assert str(diagnose(Gaussian(), X[:5], n_components=2).negative_mass) == "0.0"

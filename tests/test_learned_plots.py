@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
-from krein import NotSoRandomFeatures, plots
+from krein import NotSoRandomClassifier, NotSoRandomFeatures, plots
 from krein.spherical import harmonics
 
 pytest.importorskip("matplotlib")
@@ -174,6 +175,26 @@ def test_what_cannot_be_drawn_is_refused(board, ball):
     several = NotSoRandomFeatures(6, band=12.0, search="grid", random_state=0).fit(X, thirds)
     with pytest.raises(ValueError, match="draw 2 classes, got 3"):
         plots.plot_duals(several, X, thirds)
+    with pytest.raises(ValueError, match="classifier of 2 classes, got 3: fit"):
+        plots.plot_decision(make_pipeline(several, SVC()).fit(X, thirds), X)
     X, y, features = ball
-    with pytest.raises(ValueError, match=r"rows of 3 columns, got 2"):
+    with pytest.raises(ValueError, match=r"rows of 3 columns with their classes, got 2 columns"):
         plots.plot_harmonics(features, X[:, :2], y)
+    with pytest.raises(ValueError, match="got 9 rows and 200 classes"):
+        plots.plot_harmonics(features, X[:9], y)
+    far = np.hstack([X, X]) / np.sqrt(2)
+    with pytest.raises(ValueError, match="got 6 columns"):
+        plots.plot_harmonics(NotSoRandomFeatures(domain="sphere", n_rounds=3).fit(far, y), X, y)
+
+
+@pytest.mark.parametrize("draw", [plots.plot_duals, plots.plot_potential, plots.plot_rounds])
+def test_plots_of_the_game_need_the_map_and_its_training_data(board, draw):
+    X, y, features = board
+    with pytest.raises(ValueError, match=r"shape \(150, 2\), got X of shape \(10, 2\)"):
+        plots.plot_duals(features, X[:10], y[:10])
+    with pytest.raises(ValueError, match=r"separates \['even', 'odd'\], but y has other classes"):
+        plots.plot_duals(features, X, np.where(X[:, 0] > 0, "odd", "other"))
+    with pytest.raises(NotFittedError):
+        draw(NotSoRandomFeatures(), X, y)
+    with pytest.raises(TypeError, match=r"got NotSoRandomClassifier: .* pass features_"):
+        draw(NotSoRandomClassifier(12, band=12.0, C=1.0, random_state=0).fit(X, y), X, y)

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 import krein
 from krein import RandomFourier
-from krein.spectral import FewPeaksWarning, FromAtoms, Momentum
+from krein.spectral import FewPeaksWarning, FromAtoms, Langevin, Momentum, players
 from krein.spectral.domains import Harmonics, Waves, default_degree
 from krein.spectral.game import Game
 from krein.spectral.peaks import Grid
@@ -202,6 +202,26 @@ def test_the_svm_value_is_the_optimum_of_its_programme(rng):
     limits = [alpha >= 0, alpha <= 0.7, y @ alpha == 0]
     expected = cvxpy.Problem(cvxpy.Maximize(objective), limits).solve(solver="CLARABEL")
     assert_allclose(svm_value(Z @ Z.T, y, 0.7), expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("search", [Momentum(), Langevin(), Grid()])
+@pytest.mark.parametrize("size", [2.0**-60, 2.0**60])
+def test_peaks_do_not_depend_on_the_size_of_the_duals(flat, search, size):
+    X, y = flat
+    B = np.where(y == y[0], 1.0, -1.0)[:, None]
+    found = [
+        Waves(X, search, 20.0, 24).peaks(duals, 3, np.random.default_rng(0))[0]
+        for duals in (B, size * B)
+    ]
+    assert_allclose(*found)
+
+
+def test_the_svm_value_of_a_large_C_is_a_lower_bound_and_ends(rng, monkeypatch):
+    Z, y = rng.standard_normal((60, 3)), np.where(rng.random(60) < 0.4, 1.0, -1.0)
+    best = svm_value(Z @ Z.T, y, 100.0)
+    monkeypatch.setattr(players, "SVM_STEPS", 300)
+    assert 0 < svm_value(Z @ Z.T, y, 100.0) < best
+    assert np.isfinite(svm_value(Z @ Z.T, y, 1e12))
 
 
 def test_gaps_are_monitored_on_request_and_left_out_for_many_rows(flat, monkeypatch):

@@ -71,7 +71,7 @@ def test_refusals(rng, monkeypatch):
         harmonics(np.where(np.arange(10)[:, None] == 4, 2.0, 1.0) * X, 3)
     with pytest.raises(ValueError, match="at least 3 columns"):
         harmonics(_sphere(10, 2, rng), 3)
-    with pytest.raises(ValueError, match="needs degree to be a whole number"):
+    with pytest.raises(ValueError, match="needs max_degree to be a whole number"):
         harmonics(X, -1)
     with pytest.raises(ValueError, match=r"take at most 4 GB, got 100000\."):
         harmonics(X, 100_000)

@@ -68,11 +68,11 @@ def check_finite(owner: object, name: str, value: Any) -> float:
     return float(value)
 
 
-def check_degree(owner: object, value: Any) -> int:
+def check_degree(owner: object, value: Any, name: str = "degree") -> int:
     """Return a degree as an int if it is a whole number of at least 0, else raise an error."""
     number = float(value) if isinstance(value, numbers.Real) else -1.0
     if not number.is_integer() or number < 0:
-        raise ArgumentError(owner, "degree", "a whole number ≥ 0", value)
+        raise ArgumentError(owner, name, "a whole number ≥ 0", value)
     return int(number)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._blocks import row_blocks
+from ._validation import ArgumentError, check_kernel
 from .features import FeatureMap
 from .kernels import Kernel
 from .rows import count
@@ -82,6 +83,10 @@ def alignment(
     """
     found, codes = class_codes("alignment", count(_sliceable(X)), y)
     is_map = isinstance(kernel_or_features, FeatureMap)
+    if not is_map and not isinstance(kernel_or_features, Kernel):
+        check_kernel("alignment", kernel_or_features)
+        needed = "a kernel object, Precomputed() for a matrix of values, or a fitted feature map"
+        raise ArgumentError("alignment", "kernel_or_features", needed, kernel_or_features)
     K = kernel_or_features.approximate_kernel(X) if is_map else kernel_or_features(X)
     T = (len(found) * (codes[:, None] == codes) - 1.0) / (len(found) - 1)
     if centered:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -196,13 +197,17 @@ def diagnose(
     rows = measurements(trials)
     advice = Advice.of(rows)
     said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
-    said += [advice.sentence, *_unmeasured(rows), f"The kernel is {_kind(positive, asymmetry)}."]
+    said += [
+        advice.sentence,
+        *_unmeasured(rows, len(sample)),
+        f"The kernel is {_kind(positive, asymmetry)}.",
+    ]
     return Diagnosis(
         kernel=one_line(kernel),
         n_rows=len(K),
         n_components=n_components,
         eigenvalues=eigenvalues,
-        negative_mass=float(-eigenvalues[eigenvalues < 0].sum() / total) if total else 0.0,
+        negative_mass=float(magnitude[eigenvalues < 0].sum() / total) if total else 0.0,
         asymmetry=asymmetry,
         rank=int((magnitude > RANK_TOLERANCE * magnitude.max()).sum()) if total else 0,
         is_positive_definite=positive,
@@ -217,7 +222,8 @@ def diagnose(
 
 
 def _check_sizes(n_components: Any, max_rows: Any) -> None:
-    if n_components < 2 or n_components % 2 or max_rows < 2:
+    whole = isinstance(n_components, Integral) and isinstance(max_rows, Integral)
+    if not whole or n_components < 2 or n_components % 2 or max_rows < 2:
         raise ValueError(
             f"diagnose needs an even n_components of at least 2 and max_rows of at least 2, got "
             f"{n_components!r} and {max_rows!r}."
@@ -266,8 +272,10 @@ def _trials(sample: Sample, width: int) -> list[Trial]:
     return list(run_trials(sample, methods, [width]))
 
 
-def _unmeasured(rows: Sequence[Measurement]) -> list[str]:
+def _unmeasured(rows: Sequence[Measurement], n_distinct: int) -> list[str]:
     """Say why there is no error of Nyström, which serves every kernel, beside other errors."""
+    if n_distinct < 2 * N_SEEDS:
+        return [f"A measurement needs at least {2 * N_SEEDS} distinct rows, got {n_distinct}."]
     if not any(row.is_measured for row in rows):
         return []
     last = rows[-1]

@@ -101,7 +101,7 @@ def harmonics(X: Any, max_degree: int) -> NDArray[np.floating]:
     >>> bool(np.isclose(np.sum(Y**2), 25 / (4 * np.pi)))  # the addition theorem at x = y
     True
     """
-    max_degree = check_degree("harmonics", max_degree)
+    max_degree = check_degree("harmonics", max_degree, "max_degree")
     X = check_array(X, dtype=[np.float64, np.float32])
     check_dimension("harmonics", X.shape[1])
     norms = np.linalg.norm(X.astype(float), axis=1)

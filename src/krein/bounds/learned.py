@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -237,6 +238,8 @@ def margin_risk(
     sorted_margins = np.sort(np.asarray(margins, dtype=float).ravel())
     n = len(sorted_margins)
     _check_counts(n_rows=n)
+    if np.isnan(sorted_margins[-1]):  # NaN is sorted to the end
+        raise ArgumentError("A bound", "margins", "numbers", "NaN")
     for name, number in (("band", band), ("radius", radius), ("mass", mass)):
         check_positive("A bound", name, number)
     _check_chance(delta)
@@ -344,7 +347,7 @@ def _beyond(value: float, n_rows: int, C: float) -> str:
 
 def _check_counts(**numbers: int) -> None:
     for name, number in numbers.items():
-        if not number >= 1 or number != int(number):
+        if not isinstance(number, Real) or not 1 <= number < math.inf or number != int(number):
             raise ArgumentError("A bound", name, "a whole number ≥ 1", number)
 
 

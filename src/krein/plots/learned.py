@@ -61,7 +61,7 @@ def after_rounds(
     >>> bool(np.allclose(late.frequencies_, features.frequencies_))
     True
     """
-    check_is_fitted(features)
+    _check_map(features)
     if not isinstance(features.random_state, int | np.integer) or features.early_stopping:
         raise ValueError(
             "after_rounds plays the game again, so it needs features with an integer random_state "
@@ -104,8 +104,8 @@ def potential_grid(
         ``v(ω) / (Σα)²``, between 0 and 1; the first axis is the first coordinate of ω.
     """
     X, signs = _two_columns("potential_grid", X), _signs(features, y)
+    duals = _duals(features, X)
     axes = [np.linspace(-end, end, n_points) for end in features.band_ / features.scale_]
-    duals = np.nan_to_num(features.duals_[:, 0])
     return axes, grid_values(X, signs * duals, axes) / duals.sum() ** 2
 
 
@@ -133,7 +133,11 @@ def decision_surface(
     X = _two_columns("decision_surface", X)
     axes = [np.linspace(*ends, n_points) for ends in zip(X.min(0), X.max(0), strict=True)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
-    return axes, np.reshape(model.decision_function(points), (n_points, n_points))
+    values = np.asarray(model.decision_function(points))
+    if values.size != len(points):
+        got = f"got {values.shape[1]}: fit it on one class against the rest"
+        raise ValueError(f"decision_surface draws a classifier of 2 classes, {got}.")
+    return axes, values.reshape(n_points, n_points)
 
 
 def top_harmonics(features: NotSoRandomFeatures, n: int = 3) -> HarmonicAtoms:
@@ -146,6 +150,7 @@ def top_harmonics(features: NotSoRandomFeatures, n: int = 3) -> HarmonicAtoms:
     n : int, default=3
         Number of harmonics.
     """
+    _check_map(features)
     atoms = features.atoms_
     if not isinstance(atoms, HarmonicAtoms):
         raise ValueError("Frequencies on R^d are no harmonics: fit a map with domain='sphere'.")
@@ -162,12 +167,38 @@ def _two_columns(name: str, X: ArrayLike) -> NDArray[np.floating]:
 
 def _signs(features: NotSoRandomFeatures, y: ArrayLike) -> NDArray[np.floating]:
     """Return the labels −1 and +1 of the game."""
+    _check_map(features)
     if len(features.classes_) != 2:
         raise ValueError(
             f"Plots of the game draw 2 classes, got {len(features.classes_)}: fit the map on one "
             "class against the rest."
         )
+    if not np.isin(y, features.classes_).all():
+        raise ValueError(
+            f"The map separates {features.classes_.tolist()}, but y has other classes."
+        )
     return np.where(np.asarray(y) == features.classes_[1], 1.0, -1.0)
+
+
+def _duals(features: NotSoRandomFeatures, X: NDArray) -> NDArray[np.floating]:
+    """Return the duals of the training rows; rows that were held out have the dual 0."""
+    fitted = len(features.duals_), features.n_features_in_
+    if X.shape != fitted:
+        raise ValueError(
+            f"The duals belong to the training data of shape {fitted}, got X of shape {X.shape}: "
+            "pass the rows that the map was fitted on."
+        )
+    return np.nan_to_num(features.duals_[:, 0])
+
+
+def _check_map(features: Any) -> None:
+    """Raise if this is no fitted map whose game can be drawn."""
+    if not isinstance(features, NotSoRandomFeatures):
+        raise TypeError(
+            f"Plots of the game need a NotSoRandomFeatures, got {type(features).__name__}: of a "
+            "NotSoRandomClassifier pass features_."
+        )
+    check_is_fitted(features)
 
 
 # --- plots --------------------------------------------------------------------------------------
@@ -192,8 +223,9 @@ def plot_duals(features: NotSoRandomFeatures, X: ArrayLike, y: ArrayLike, ax: An
     matplotlib Axes
     """
     X, signs = _two_columns("plot_duals", X), _signs(features, y)
+    duals = _duals(features, X)
     ax = _axes(ax)
-    shares = np.clip(np.nan_to_num(features.duals_[:, 0]) / features.C, SMALLEST, 1)
+    shares = np.clip(duals / features.C, SMALLEST, 1)
     colours = np.where(signs > 0, POSITIVE, NEGATIVE)
     ax.scatter(*X.T, s=9 * shares, c=colours, linewidths=0)
     return _bare(ax)
@@ -314,8 +346,10 @@ def plot_harmonics(
     ndarray of matplotlib Axes of shape (1 + n,)
     """
     X, signs = np.asarray(X, dtype=float), _signs(features, y)
-    if X.shape[1] != 3:
-        raise ValueError(f"plot_harmonics draws rows of 3 columns, got {X.shape[1]}.")
+    columns = {X.shape[-1], features.n_features_in_} - {3}
+    if columns or len(X) != len(signs):
+        got = f"{columns.pop()} columns" if columns else f"{len(X)} rows and {len(signs)} classes"
+        raise ValueError(f"plot_harmonics draws rows of 3 columns with their classes, got {got}.")
     top = top_harmonics(features, n)
     options = {"figsize": (3.0 * (1 + len(top)), 1.9), "layout": "constrained"}
     projection = {"projection": "mollweide"}

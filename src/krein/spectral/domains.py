@@ -74,6 +74,9 @@ class Waves(Domain):
         self._potential = Potential(self.X / self._unit)
 
     def peaks(self, B: NDArray, n: int, rng: np.random.Generator) -> list[list]:
+        # Single precision cannot hold the squares of very large or small duals. A power of two
+        # changes no peak.
+        B = np.ldexp(B, -np.frexp(np.abs(B).max(axis=0))[1])
         problem = Problem(self._potential, B, self.band * self._unit)
         # Several starts climb the same peak, so many peaks need more starts.
         found = self.search.peaks(problem, n, max(self.n_starts, 2 * n), rng)

@@ -124,7 +124,8 @@ class NotSoRandomFeatures(FeatureMap):
         Height ``v(ω_t) / (Σα)²`` of the peak of each action; game t mod n_games plays action t.
     duality_gap_ : ndarray of shape (n_games,)
         Lower bound of the duality gap of the averaged game; the bound is exact if the search has
-        found the highest peak. NaN for more than 3000 rows, where the support vector machine would
+        found the highest peak, and the support vector machine has converged, which it may not
+        for a large C. NaN for more than 3000 rows, where the support vector machine would
         take longer than the game.
     regret_ : ndarray of shape (n_games,)
         Regret of the duals per round; NaN for more than 3000 rows.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from ..forms import Signature
@@ -22,6 +24,8 @@ PROJECTIONS: dict[str, Callable[[Array, Array, float], Array]] = {
 }
 # Bound of the duals of a machine that has none: the quadratic term keeps them far below.
 UNBOUNDED = 1e10
+# Steps of a support vector machine. With a large C it would take hours to converge.
+SVM_STEPS = 10**6
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,13 @@ class _Whole:
 
 
 def svm_value(K: Array, y: Array, C: float) -> float:
-    """Return the maximum of ``1ᵀα − ½ αᵀ Y K Y α`` over ``0 ≤ α ≤ C, yᵀα = 0``."""
-    machine = SVC(C=C, kernel="precomputed").fit(K, y)
+    """Return the maximum of ``1ᵀα − ½ αᵀ Y K Y α`` over ``0 ≤ α ≤ C, yᵀα = 0``.
+
+    A machine that has not converged within `SVM_STEPS` steps returns a lower bound, because its
+    duals are feasible.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        machine = SVC(C=C, kernel="precomputed", max_iter=SVM_STEPS).fit(K, y)
     signed, rows = machine.dual_coef_[0], machine.support_
     return float(np.abs(signed).sum() - signed @ K[np.ix_(rows, rows)] @ signed / 2)
