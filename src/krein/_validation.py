@@ -158,7 +158,9 @@ NAMED_KERNELS = {
     "sigmoid": "Sigmoid()",
     "tanh": "Sigmoid()",
 }
-OBJECTS = "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
+KERNEL_OBJECTS = (
+    "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
+)
 
 
 def check_kernel(owner: object, kernel: Any) -> None:
@@ -166,19 +168,24 @@ def check_kernel(owner: object, kernel: Any) -> None:
 
     Other values are left to the constraints of the owner.
     """
-    cure = None
+    cure = kernel_instead_of(kernel)
+    if cure and kernel not in ("precomputed", "auto"):
+        raise ArgumentError(owner, "kernel", cure, kernel)
+
+
+def kernel_instead_of(kernel: Any) -> str:
+    """Return what to pass instead of a name, a class or a bare function; empty for other values."""
     if isinstance(kernel, type):
-        cure = f"a kernel object, here {kernel.__name__}()"
-    elif isinstance(kernel, str) and kernel not in ("precomputed", "auto"):
+        return f"a kernel object, here {kernel.__name__}()"
+    if isinstance(kernel, str):
         known = NAMED_KERNELS.get(kernel.lower())
-        cure = f"a kernel object, here krein.kernels.{known}" if known else OBJECTS
-    elif callable(kernel) and not hasattr(kernel, "get_params"):
-        cure = (
+        return f"a kernel object, here krein.kernels.{known}" if known else KERNEL_OBJECTS
+    if callable(kernel) and not hasattr(kernel, "get_params"):
+        return (
             "a kernel object, here krein.kernels.Pairwise(f) if f(x, y) returns the value of two "
             "objects, or krein.kernels.Custom(f) if f(X, Y) returns the matrix of all pairs"
         )
-    if cure is not None:
-        raise ArgumentError(owner, "kernel", cure, kernel)
+    return ""
 
 
 class NestedParameters:
