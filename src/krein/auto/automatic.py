@@ -23,6 +23,7 @@ from ..estimators._estimator import Estimator, is_stream
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, scaled_gaussian
 from ..estimators._targets import Numbers, Targets, labels_of
+from ..estimators._units import warn_of_units
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..kernels.values import UninformativeWarning, warn_uninformative
@@ -145,6 +146,9 @@ class Automatic(Certainty, Estimator):
             self.dissimilarity,
         )
         trials.report.kernel, trials.report.notes = choice, notes
+        scales = choice is not None and choice.columns is not None
+        if not scales and self._recipe.depends_on_units(survey.sample.X):
+            warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
             warn_uninformative(kernel, kernel(judged), judged)
