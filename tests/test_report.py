@@ -204,3 +204,11 @@ def test_the_report_as_a_frame_and_in_a_notebook():
     assert "too wide &amp; too slow" in html
     assert html.count("<tr") == 3
     assert html.count("bold") == 1
+
+
+def test_a_notebook_shows_the_kernels_and_what_was_left_out():
+    model = KreinRegressor(n_components=5, random_state=0).fit(X, X[:, 0])
+    model.report_.notes.append("A note on <width>.")
+    html = model.report_._repr_html_()
+    assert "Matern 3/2" in html
+    assert "A note on &lt;width&gt;." in html
