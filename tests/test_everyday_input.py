@@ -61,6 +61,17 @@ def test_columns_of_text_and_gaps_are_named_with_a_cure(owner):
             owner().fit(holed, Y)
 
 
+@pytest.mark.parametrize("cell", ["red", ""])
+def test_text_and_gaps_in_a_file_are_located_once(cell, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"size,colour,y\n1,{cell},0\n2,{cell},1\n")
+    with pytest.raises(
+        ValueError, match=f"line 2, column 'colour': '{cell}' is not a number: fill"
+    ) as it:
+        krein.KreinClassifier().fit(path, "y")
+    assert str(it.value).count("table.csv") == 1
+
+
 def test_categories_that_are_numbers_are_numbers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": pandas.Categorical([1, 2] * 30), "b": X[:, 0]})
@@ -74,6 +85,8 @@ class TestUnits:
             krein.KreinRidge(n_components=5),
             krein.KreinRidge(Gaussian(), 5),
             krein.KreinSVC(features=krein.RandomFourier(Gaussian(), 6)),
+            krein.KreinRegressor(Gaussian(), 5),
+            krein.KreinClassifier(Gaussian("median"), 5),
         ],
         ids=str,
     )
