@@ -180,7 +180,9 @@ class Automatic(Certainty, Estimator):
             Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
             weight = sample.weight if weight is None else weight
             given = None if kernel is None else clone(kernel)
-            return choose_kernel(sample.X, Y, weight, given, self._in_time())
+            # class_weight may leave classes out.
+            seen = slice(None) if weight.all() else np.flatnonzero(weight)
+            return choose_kernel(sample.X[seen], Y[seen], weight[seen], given, self._in_time())
 
     def _in_time(self) -> Callable[[], bool]:
         """Return a function that is True until half of `max_seconds` is used."""
