@@ -51,7 +51,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Cell:
-    """One measured quantity of one job and seed; `seconds` is the time of the whole measurement."""
+    """One measured quantity of one job and seed; `seconds` is its processor time."""
 
     table: str
     set: str
@@ -96,11 +96,11 @@ def cells_of(job: Job, measure: Measure, known: Known) -> list[Cell]:
         for seed in range(job.seeds):
             if any(number == seed for number, _ in known):
                 continue
-            begin = time.perf_counter()
+            begin = time.process_time()
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 found, refused = attempt(job, seed, known, measure)
-            spent = round(time.perf_counter() - begin, 3)
+            spent = round(time.process_time() - begin, 3)
             said = {refused} if refused else {str(w.message) for w in caught}
             warned = "; ".join(sorted(text.split(":")[0][:100] for text in said))
             known |= {(seed, name): value for name, value in found.items()}

@@ -173,7 +173,8 @@ def test_what_is_no_dissimilarity_gets_a_sentence(kernel, data, sentence):
 def test_the_rows_of_a_stream_are_not_its_blocks():
     blocks = [(1e3 * X[:30], LABELS[:30]), (1e3 * X[30:], LABELS[30:])]
     model = KreinClassifier(random_state=0, max_seconds=1e-9).fit(blocks)
-    assert {trial.width for trial in model.report_.trials} == {60}
+    # A map of all 60 rows, up to its numerical rank; a block has 30 rows.
+    assert all(30 < trial.width <= 60 for trial in model.report_.trials)
     # The columns are standardised here, too.
     assert model.score(1e3 * X, LABELS) > 0.9
 

@@ -19,6 +19,7 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_te
         ("docs/asymmetric.md", 21),
         ("docs/learners.md", 13),
         ("docs/learned.md", 15),
+        ("docs/everyday.md", 18),
     ],
 )
 def test_a_page_prints_what_it_shows(page, least):

@@ -178,3 +178,10 @@ def test_sparse_rows_are_refused_and_few_peaks_warn(board):
         classifier().fit(sparse.csr_array(X), y)
     with pytest.warns(FewPeaksWarning, match="increase n_starts or band"):
         classifier(game=False, n_components=400, band=3.0, n_starts=4).fit(X, y)
+
+
+def test_several_labels_per_row_get_a_sentence():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 2)), rng.integers(0, 2, (20, 3))
+    with pytest.raises(ValueError, match="takes one label per row, but y has 3 columns"):
+        NotSoRandomClassifier(4, C=1.0, band=1.0).fit(X, Y)

@@ -272,7 +272,7 @@ REFUSED = {
     "rate": (DissimilarityToSimilarity("exp", gamma=0), GOOD_D, r"'gamma' parameter.*Got 0"),
     "metric": (DoubleCentering("hamming-ish"), GOOD_D, r"'metric' parameter.*hamming-ish"),
     "components": (KreinPCA(0), GOOD_K, r"'n_components' parameter.*Got 0"),
-    "kernel": (KreinPCA(kernel="rbf"), GOOD_K, r"'kernel' parameter.*Got 'rbf'"),
+    "kernel": (KreinPCA(kernel="rbf"), GOOD_K, r"needs kernel .*Gaussian.*got 'rbf'"),
 }
 
 

@@ -212,3 +212,12 @@ def test_a_notebook_shows_the_kernels_and_what_was_left_out():
     html = model.report_._repr_html_()
     assert "Matern 3/2" in html
     assert "A note on &lt;width&gt;." in html
+
+
+def test_a_fit_on_a_table_says_at_the_start_what_it_costs(caplog):
+    with caplog.at_level("INFO", logger="krein"):
+        model = KreinRegressor(random_state=0).fit(X, VALUES)
+    (said,) = [record.message for record in caplog.records]
+    assert re.fullmatch(r"KreinRegressor on 120 rows\. Expected: about \S+ operations; .*", said)
+    assert model.report_.notes[0] in said
+    assert model.report_.notes[0] in str(model.report_)

@@ -164,12 +164,12 @@ KERNEL_OBJECTS = (
 
 
 def check_kernel(owner: object, kernel: Any) -> None:
-    """Raise if a name, a class or a bare function is passed as a kernel; the error says what to do.
+    """Raise if a name, a class or a bare function is passed as a kernel; the error has the cure.
 
     Other values are left to the constraints of the owner.
     """
     cure = kernel_instead_of(kernel)
-    if cure and kernel not in ("precomputed", "auto"):
+    if cure:
         raise ArgumentError(owner, "kernel", cure, kernel)
 
 
@@ -177,9 +177,8 @@ def kernel_instead_of(kernel: Any) -> str:
     """Return what to pass instead of a name, a class or a bare function; empty for other values."""
     if isinstance(kernel, type):
         return f"a kernel object, here {kernel.__name__}()"
-    if isinstance(kernel, str):
-        known = NAMED_KERNELS.get(kernel.lower())
-        return f"a kernel object, here krein.kernels.{known}" if known else KERNEL_OBJECTS
+    if isinstance(kernel, str) and kernel.lower() in NAMED_KERNELS:
+        return f"a kernel object, here krein.kernels.{NAMED_KERNELS[kernel.lower()]}"
     if callable(kernel) and not hasattr(kernel, "get_params"):
         return (
             "a kernel object, here krein.kernels.Pairwise(f) if f(x, y) returns the value of two "
@@ -231,8 +230,11 @@ class ByValue:
 def check_numeric_columns(owner: object, X: Any) -> None:
     """Raise if a table holds text, dates or gaps, or a list no rows; the error names the place."""
     if hasattr(X, "columns") and hasattr(X, "__array__"):
+        known = getattr(owner, "feature_names_in_", None)
+        # Columns of other names get scikit-learn's error about names, which matters more.
+        renamed = known is not None and list(known) != list(X.columns)
         for name in X.columns:
-            _check_column(owner, name, np.ravel(np.asarray(X[name])))
+            _check_column(owner, name, np.ravel(np.asarray(X[name])), gaps_too=not renamed)
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUT":
         for place, column in enumerate(X.T):
             _check_column(owner, place, column)
@@ -240,13 +242,13 @@ def check_numeric_columns(owner: object, X: Any) -> None:
         _check_rows(owner, X)
 
 
-def _check_column(owner: object, name: Any, values: NDArray) -> None:
+def _check_column(owner: object, name: Any, values: NDArray, gaps_too: bool = True) -> None:
     if len(odd := _not_numbers(values)):
         raise ValueError(
             f"{name_of(owner)} needs numbers, but column {name!r} of X holds {str(odd[0])!r}: "
             "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder, or leave it out."
         )
-    if len(gaps := _missing(values)):
+    if gaps_too and len(gaps := _missing(values)):
         raise ValueError(
             f"{name_of(owner)} needs a number in every cell, but column {name!r} of X is missing "
             f"(NaN) in row {gaps[0]}: fill the column, e.g. with sklearn.impute.SimpleImputer, or "

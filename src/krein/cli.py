@@ -7,6 +7,7 @@ annotations, and as strings they could not refer to a module that is imported in
 
 import os
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -59,26 +60,33 @@ def build_app() -> Any:
         quick: Annotated[bool, typer.Option("--quick", help="Fewer rows: seconds.")] = False,
     ) -> None:
         """Solve four tasks and approximate three kernels, beside scikit-learn."""
-        try:
-            _quickstart(output, widths, seed, quick)
-        except (ValueError, OSError) as error:
-            print(f"krein quickstart: {error}", file=sys.stderr)
-            raise typer.Exit(1) from None
+        _run("quickstart", _quickstart, output, widths, seed, quick)
 
     @app.command()
     def cite(
         method: Annotated[str, typer.Argument(help="A class or a method, e.g. Nystrom.")],
     ) -> None:
         """Print the BibTeX of the papers behind a class or a method."""
-        from .references import citations
-
-        try:
-            print(citations(method).bibtex)
-        except ValueError as error:
-            print(f"krein cite: {error}", file=sys.stderr)
-            raise typer.Exit(1) from None
+        _run("cite", _cite, method)
 
     return app
+
+
+def _run(name: str, work: Callable[..., None], *arguments: Any) -> None:
+    """Run a command; its error is one sentence, and the exit code 1."""
+    import typer
+
+    try:
+        work(*arguments)
+    except (ValueError, OSError) as error:
+        print(f"krein {name}: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+
+
+def _cite(method: str) -> None:
+    from .references import citations
+
+    print(citations(method).bibtex)
 
 
 def _version(wanted: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 import time
 import warnings
 from collections.abc import Callable
@@ -39,6 +40,8 @@ from .sizes import AT_ONCE, FEW, N_JUDGED
 from .tables import Table
 from .trials import TWO_SIDED, Tasks, Trials
 from .values import median_dissimilarity, resolved
+
+LOG = logging.getLogger("krein")
 
 
 class Automatic(Certainty, Estimator):
@@ -162,8 +165,11 @@ class Automatic(Certainty, Estimator):
         hurried = self.max_seconds is not None
         table = Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed)
         kinds = [kind for kind in self._learners(plan.repeats > 0) if kind != TWO_SIDED]
-        notes = table.notes(kinds) if self.n_components == "auto" else []
-        return table.candidates(self.n_components, kinds), notes
+        maps = table.candidates(self.n_components, kinds)
+        expected = table.expected(maps)
+        LOG.info("%s on %d rows. %s", self._name, sizes[0], expected)
+        left_out = table.notes(kinds) if self.n_components == "auto" else []
+        return maps, [expected, *left_out]
 
     def _judges(self, kernel: Kernel) -> bool:
         """Return True if the values of the kernel tell whether it says anything."""

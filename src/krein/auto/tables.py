@@ -56,6 +56,20 @@ class Table:
         if margins and 0 < margin < width:
             yield self._map(margin, margins)
 
+    def expected(self, maps: list[Candidate]) -> str:
+        """Return a sentence that says what the trials on these maps are expected to cost."""
+        total = sum(self._cost(one.width, kind) for one in maps for kind in one.kinds or ())
+        return (
+            f"Expected: about {total:.1g} operations; {OPERATIONS:.0e} take about a minute of one "
+            "core."
+        )
+
+    def _cost(self, width: int, kind: str) -> float:
+        sizes = self.n_rows, self.n_columns, width, self.n_folds
+        return (
+            margin_cost(*sizes, self.n_outputs) if kind == "squared hinge" else ridge_cost(*sizes)
+        )
+
     def notes(self, learners: list[str]) -> list[str]:
         """Return sentences that say what the budget leaves out."""
         found, width = [], self._width()

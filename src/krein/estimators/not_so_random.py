@@ -18,7 +18,7 @@ from ._hinge_search import CenteredRows
 from ._parameters import shared, store
 from ._penalties import Wanted
 from ._representation import Recipe
-from ._targets import Targets
+from ._targets import Classes, Targets
 from ._task import Task
 from .svc import KreinSVC
 
@@ -201,6 +201,11 @@ class NotSoRandomClassifier(KreinSVC):
 
     def _targets_of(self, survey: Survey) -> Targets:
         targets, labels = super()._targets_of(survey), np.asarray(survey.sample.y)
+        if not isinstance(targets, Classes):
+            raise ValueError(
+                f"{self._name} takes one label per row, but y has {survey.n_outputs} columns: use "
+                "sklearn.multioutput.MultiOutputClassifier around it."
+            )
         if len(labels) < 3:
             raise ValueError(
                 f"{self._name} needs at least 3 distinct rows, got {len(labels)}: every wave "
@@ -246,4 +251,5 @@ class NotSoRandomClassifier(KreinSVC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
+        tags.classifier_tags.multi_label = False
         return tags

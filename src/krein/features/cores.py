@@ -52,6 +52,15 @@ def fit_core(
     return direct_core(source, landmarks, rank, tol)
 
 
+def check_not_zero(core: Core, source: Source, n_landmarks: int) -> None:
+    """Raise if the kernel is zero on all landmarks."""
+    if not len(core.values):
+        raise ValueError(
+            f"{source.kernel!r} is zero on all {n_landmarks} landmarks (n_samples = "
+            f"{len(source)}), so no features exist: choose other landmarks or another kernel."
+        )
+
+
 def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
     """Return column strips of a map, each with the rows that are not zero in a lower triangle."""
     m, rank = matrix.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -21,7 +22,7 @@ from ..kernels.values import check_values, warn_uninformative
 from ..rows import count, take
 from .base import FeatureMap
 from .choice import choose_landmarks, warn_of_few_rows
-from .cores import fit_core
+from .cores import check_not_zero, fit_core
 from .explosions import Guard, check_held_out
 from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .projection import Values, project
@@ -148,8 +149,6 @@ class Nystrom(FeatureMap):
     ):
         store(self, locals())
 
-    # --- data -----------------------------------------------------------------------------------
-
     def _resolved_kernel(self) -> Kernel:
         if self.kernel is None:
             return Gaussian()
@@ -240,11 +239,7 @@ class Nystrom(FeatureMap):
         sample = self._sample(source, indices, key)
         self._check_informative(source, indices[:N_JUDGED])
         core = self._fit_core(source, indices, sample).triangular()
-        if not len(core.values):
-            raise ValueError(
-                f"{source.kernel!r} is zero on all {len(indices)} landmarks (n_samples = "
-                f"{len(source)}), so no features exist: choose other landmarks or another kernel."
-            )
+        check_not_zero(core, source, len(indices))
         self.component_indices_ = indices if inside else None
         self.landmarks_ = source.take(indices)
         self.eigenvalues_ = core.values
@@ -282,7 +277,7 @@ class Nystrom(FeatureMap):
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
-        return self._guarded(X, lambda rows: self._values(X, rows, dual=False))
+        return self._guarded(X, partial(self._values, X, dual=False))
 
     def _guarded(self, X: Any, values: Values) -> NDArray:
         """Return the features of rows, damped if they would explode."""
@@ -306,25 +301,9 @@ class Nystrom(FeatureMap):
         return self._guard is None
 
     def outputs(self, X: Any, coef: NDArray) -> NDArray:
-        """Return ``transform(X) @ coef`` for a map that `is_linear`, without the features.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or sequence of objects
-            The data.
-        coef : ndarray of shape (rank, q)
-            The coefficients.
-
-        Returns
-        -------
-        ndarray of shape (n, q)
-        """
-        check_is_fitted(self)
+        """Return ``transform(X) @ coef`` of a map that `is_linear`, without the features."""
         X = self._validate(X, reset=False)
-
-        def values(rows: slice) -> NDArray:
-            return self._values(X, rows, dual=False)
-
+        values = partial(self._values, X, dual=False)
         return project(self.kernel_, X, self._left @ coef, values)
 
     def _map_dual(self, X: Any) -> NDArray:

@@ -329,7 +329,8 @@ def _largest(y: Any) -> float:
 
 def has_columns(y: Any) -> bool:
     """Return True if targets are a matrix of several columns."""
-    return np.ndim(y) > 1 and np.shape(y)[1] > 1
+    y = y if hasattr(y, "shape") else np.asarray(y)
+    return len(y.shape) > 1 and y.shape[1] > 1
 
 
 def check_labels(y: Any) -> None:
