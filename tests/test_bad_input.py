@@ -70,7 +70,7 @@ REFUSED = {
     "one-dimensional": (_fourier(), X[0], ValueError, "2D array"),
     "no rows": (_fourier(), X[:0], ValueError, "0 sample"),
     "no columns": (_fourier(), X[:, :0], ValueError, "0 feature"),
-    "words": (_fourier(), np.array([["a", "b"]] * 5), ValueError, "could not convert"),
+    "words": (_fourier(), np.array([["a", "b"]] * 5), ValueError, "column 0 of X holds 'a'"),
     "odd width": (_fourier(n_components=17), X, ValueError, r"n_components must be even.*17.*18"),
     "zero width": (_fourier(n_components=0), X, ValueError, r"n_components.*\[1, inf\).*Got 0"),
     "negative width": (_fourier(n_components=-2), X, ValueError, r"n_components.*Got -2"),

@@ -253,7 +253,7 @@ def test_a_method_is_one_object():
         ({"data": X[:1]}, ValueError, "at least two rows, got 1"),
         ({"data": np.ones((90, 3))}, ValueError, "at least 6 distinct rows for n_seeds=3, got 1"),
         ({"data": np.where(X > 0.99, np.nan, X)}, ValueError, "NaN"),
-        ({"kernel": "rbf"}, TypeError, "takes a kernel object, got str: wrap"),
+        ({"kernel": "rbf"}, TypeError, "takes a kernel object, here krein.kernels.Gaussian("),
         ({"kernel": 0 * Gaussian()}, ValueError, "The kernel is zero on these rows"),
         ({"data": "rows.csv"}, TypeError, "needs rows in memory, got a stream (str)"),
         ({"data": [(X, X[:, 0])]}, TypeError, "needs rows in memory, got a stream (list)"),

@@ -60,6 +60,35 @@ def test_columns_of_text_and_gaps_are_named_with_a_cure(owner):
             owner().fit(holed, Y)
 
 
+@pytest.mark.parametrize("owner", OWNERS[:4], ids=lambda owner: owner.__name__)
+def test_other_data_than_rows_of_numbers_get_a_sentence(owner):
+    with pytest.raises(ValueError, match=r"column 3 of X holds 'red'.*OneHotEncoder"):
+        owner().fit(np.column_stack([X.astype(object), ["red", "blue"] * 30]), Y)
+    with pytest.raises(ValueError, match=r"row 0 of X is 'red': choose .*EditDistance"):
+        owner().fit(["red", "blue"] * 30, Y)
+    with pytest.raises(ValueError, match=r"row 0 of X has 2 entries and row 1 has 3: .*Warping"):
+        owner().fit([[0.0, 1.0], [0.0, 1.0, 2.0]] * 30, Y)
+
+
+@pytest.mark.parametrize("weights", [{0: 0.0, 1: 1.0}, {0: 0.0, 1: 1.0, 2: 1.0}])
+def test_class_weight_zero_leaves_a_class_out(weights):
+    y = np.arange(60) % len(weights)
+    model = krein.KreinClassifier(class_weight=weights, random_state=0).fit(X, y)
+    assert not (model.predict(X) == 0).any()
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("cell", ["red", ""])
+def test_text_and_gaps_in_a_file_are_located_once(cell, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"size,colour,y\n1,{cell},0\n2,{cell},1\n")
+    with pytest.raises(
+        ValueError, match=f"line 2, column 'colour': '{cell}' is not a number: fill"
+    ) as it:
+        krein.KreinClassifier().fit(path, "y")
+    assert str(it.value).count("table.csv") == 1
+
+
 def test_categories_that_are_numbers_are_numbers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": pandas.Categorical([1, 2] * 30), "b": X[:, 0]})
@@ -73,6 +102,8 @@ class TestUnits:
             krein.KreinRidge(n_components=5),
             krein.KreinRidge(Gaussian(), 5),
             krein.KreinSVC(features=krein.RandomFourier(Gaussian(), 6)),
+            krein.KreinRegressor(Gaussian(), 5),
+            krein.KreinClassifier(Gaussian("median"), 5),
         ],
         ids=str,
     )

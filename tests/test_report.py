@@ -206,6 +206,14 @@ def test_the_report_as_a_frame_and_in_a_notebook():
     assert html.count("bold") == 1
 
 
+def test_a_notebook_shows_the_kernels_and_what_was_left_out():
+    model = KreinRegressor(n_components=5, random_state=0).fit(X, X[:, 0])
+    model.report_.notes.append("A note on <width>.")
+    html = model.report_._repr_html_()
+    assert "Matern 3/2" in html
+    assert "A note on &lt;width&gt;." in html
+
+
 def test_a_fit_on_a_table_says_at_the_start_what_it_costs(caplog):
     with caplog.at_level("INFO", logger="krein"):
         model = KreinRegressor(random_state=0).fit(X, VALUES)

@@ -244,7 +244,7 @@ def test_bad_parameters_get_a_sentence(options, message):
         ElasticDistance(**options)([[1.0, 2.0, 3.0]])
 
 
-@pytest.mark.parametrize("bound", [np.nan, [1.0, 2.0]])
+@pytest.mark.parametrize("bound", [np.nan, [1.0, 2.0], "far", None])
 def test_bad_bounds_get_a_sentence(bound):
     with pytest.raises(ValueError, match="bound to be a number, or one number for each of the 1"):
         ElasticDistance().bounded([[1.0]], [[2.0]], bound)

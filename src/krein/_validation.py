@@ -158,6 +158,9 @@ NAMED_KERNELS = {
     "sigmoid": "Sigmoid()",
     "tanh": "Sigmoid()",
 }
+KERNEL_OBJECTS = (
+    "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
+)
 
 
 def check_kernel(owner: object, kernel: Any) -> None:
@@ -165,18 +168,23 @@ def check_kernel(owner: object, kernel: Any) -> None:
 
     Other values are left to the constraints of the owner.
     """
-    cure = None
+    cure = kernel_instead_of(kernel)
+    if cure:
+        raise ArgumentError(owner, "kernel", cure, kernel)
+
+
+def kernel_instead_of(kernel: Any) -> str:
+    """Return what to pass instead of a name, a class or a bare function; empty for other values."""
     if isinstance(kernel, type):
-        cure = f"a kernel object, here {kernel.__name__}()"
-    elif isinstance(kernel, str) and kernel.lower() in NAMED_KERNELS:
-        cure = f"a kernel object, here krein.kernels.{NAMED_KERNELS[kernel.lower()]}"
-    elif callable(kernel) and not hasattr(kernel, "get_params"):
-        cure = (
+        return f"a kernel object, here {kernel.__name__}()"
+    if isinstance(kernel, str) and kernel.lower() in NAMED_KERNELS:
+        return f"a kernel object, here krein.kernels.{NAMED_KERNELS[kernel.lower()]}"
+    if callable(kernel) and not hasattr(kernel, "get_params"):
+        return (
             "a kernel object, here krein.kernels.Pairwise(f) if f(x, y) returns the value of two "
             "objects, or krein.kernels.Custom(f) if f(X, Y) returns the matrix of all pairs"
         )
-    if cure is not None:
-        raise ArgumentError(owner, "kernel", cure, kernel)
+    return ""
 
 
 class NestedParameters:
@@ -220,26 +228,51 @@ class ByValue:
 
 
 def check_numeric_columns(owner: object, X: Any) -> None:
-    """Raise if a column of a DataFrame holds text, dates or gaps; the error names the column."""
-    if not hasattr(X, "columns") or not hasattr(X, "__array__"):
+    """Raise if a table holds text, dates or gaps, or a list no rows; the error names the place."""
+    if hasattr(X, "columns") and hasattr(X, "__array__"):
+        known = getattr(owner, "feature_names_in_", None)
+        # Columns of other names get scikit-learn's error about names, which matters more.
+        renamed = known is not None and list(known) != list(X.columns)
+        for name in X.columns:
+            _check_column(owner, name, np.ravel(np.asarray(X[name])), gaps_too=not renamed)
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUT":
+        for place, column in enumerate(X.T):
+            _check_column(owner, place, column)
+    elif isinstance(X, list | np.ndarray) and len(X):
+        _check_rows(owner, X)
+
+
+def _check_column(owner: object, name: Any, values: NDArray, gaps_too: bool = True) -> None:
+    if len(odd := _not_numbers(values)):
+        raise ValueError(
+            f"{name_of(owner)} needs numbers, but column {name!r} of X holds {str(odd[0])!r}: "
+            "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder, or leave it out."
+        )
+    if gaps_too and len(gaps := _missing(values)):
+        raise ValueError(
+            f"{name_of(owner)} needs a number in every cell, but column {name!r} of X is missing "
+            f"(NaN) in row {gaps[0]}: fill the column, e.g. with sklearn.impute.SimpleImputer, or "
+            "leave it out."
+        )
+
+
+def _check_rows(owner: object, X: Any) -> None:
+    """Raise if X holds strings or rows of different lengths, which need another kernel."""
+    if isinstance(X[0], str):
+        raise ValueError(
+            f"{name_of(owner)} needs rows of numbers, but row 0 of X is {str(X[0][:60])!r}: choose "
+            "a kernel of strings, e.g. krein.kernels.EditDistance()."
+        )
+    if isinstance(X, np.ndarray) and X.dtype != object:
         return
-    known = getattr(owner, "feature_names_in_", None)
-    # Columns of other names get scikit-learn's error about names, which matters more.
-    renamed = known is not None and list(known) != list(X.columns)
-    for name in X.columns:
-        values = np.ravel(np.asarray(X[name]))
-        if len(odd := _not_numbers(values)):
-            raise ValueError(
-                f"{type(owner).__name__} needs numbers, but column {name!r} of X holds "
-                f"{str(odd[0])!r}: encode the column, e.g. with sklearn.preprocessing."
-                "OneHotEncoder, or leave it out."
-            )
-        if not renamed and len(gaps := _missing(values)):
-            raise ValueError(
-                f"{type(owner).__name__} needs a number in every cell, but column {name!r} of X "
-                f"is missing (NaN) in row {gaps[0]}: fill the column, e.g. with sklearn.impute."
-                "SimpleImputer, or leave it out."
-            )
+    lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
+    if len(set(lengths)) > 1:
+        odd = next(place for place, length in enumerate(lengths) if length != lengths[0])
+        raise ValueError(
+            f"{name_of(owner)} needs rows of one length, but row 0 of X has {lengths[0]} entries "
+            f"and row {odd} has {lengths[odd]}: choose a kernel of series or sets, e.g. "
+            "krein.kernels.DynamicTimeWarping()."
+        )
 
 
 def _not_numbers(values: NDArray) -> Any:

@@ -24,6 +24,7 @@ from ..estimators._estimator import Estimator, is_stream
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, scaled_gaussian
 from ..estimators._targets import Numbers, Targets, labels_of
+from ..estimators._units import warn_of_units
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..kernels.values import UninformativeWarning, warn_uninformative
@@ -148,6 +149,9 @@ class Automatic(Certainty, Estimator):
             self.dissimilarity,
         )
         trials.report.kernel, trials.report.notes = choice, notes
+        scales = choice is not None and choice.columns is not None
+        if not scales and self._recipe.depends_on_units(survey.sample.X):
+            warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
             warn_uninformative(kernel, kernel(judged), judged)
@@ -182,7 +186,9 @@ class Automatic(Certainty, Estimator):
             Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
             weight = sample.weight if weight is None else weight
             given = None if kernel is None else clone(kernel)
-            return choose_kernel(sample.X, Y, weight, given, self._in_time())
+            # class_weight may leave classes out.
+            seen = slice(None) if weight.all() else np.flatnonzero(weight)
+            return choose_kernel(sample.X[seen], Y[seen], weight[seen], given, self._in_time())
 
     def _in_time(self) -> Callable[[], bool]:
         """Return a function that is True until half of `max_seconds` is used."""

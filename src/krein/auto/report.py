@@ -150,7 +150,9 @@ class Report:
             rows.append(f"<tr{style}>{_cells('td', cells)}</tr>")
         head = _cells("th", [*heads, "seconds", "note"])
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-        return f"{table}<p>{escape(self.reason)}</p>"
+        chosen = "" if self.kernel is None else f"<pre>{escape(str(self.kernel))}</pre>"
+        said = "".join(f"<p>{escape(sentence)}</p>" for sentence in [self.reason, *self.notes])
+        return f"{chosen}{table}{said}"
 
 
 def _cells(tag: str, texts: list[str]) -> str:

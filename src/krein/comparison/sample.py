@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_pairs, hash_rows
-from .._validation import UNIT_TOLERANCE
+from .._validation import KERNEL_OBJECTS, UNIT_TOLERANCE, kernel_instead_of
 from ..estimators._estimator import is_stream
 from ..kernels import Kernel, Precomputed
 from ..kernels.errors import placed
@@ -165,8 +165,7 @@ def checked(owner: str, kernel: Any, X: Any) -> tuple[Kernel, Any]:
         kernel = _matrix_kernel(X)
     if not isinstance(kernel, Kernel):
         raise TypeError(
-            f"{owner} takes a kernel object, got {type(kernel).__name__}: wrap a function as "
-            "krein.kernels.Custom(f) or Pairwise(f)."
+            f"{owner} takes {kernel_instead_of(kernel) or KERNEL_OBJECTS}, got {kernel!r}."
         )
     if is_stream(X) and not isinstance(X, range):  # a range holds the ids of nodes
         raise TypeError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -16,14 +17,26 @@ from ..learning import Calibration, Residuals
 Array = NDArray[np.floating]
 
 
-def _tells_probabilities(learner: Any) -> bool:
-    """Return True if a classifier has probabilities, or will have them after `fit`."""
-    if not is_classifier(learner):
-        return False
-    reason = learner._doubt("predict_proba")
-    if reason:
-        raise AttributeError(reason)
-    return True
+class _OfClassifiers:
+    """A method of classifiers that have probabilities, or will have them after `fit`.
+
+    Other learners do not have the attribute, as with `available_if` of scikit-learn, which would
+    hide the reason behind an error of its own.
+    """
+
+    def __init__(self, method: Any):
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __get__(self, learner: Any, owner: Any = None) -> Any:
+        if learner is None:
+            return self.method
+        if not is_classifier(learner):
+            name = self.method.__name__
+            raise AttributeError(f"{type(learner).__name__} is no classifier: it has no {name}.")
+        if reason := learner._doubt(self.method.__name__):
+            raise AttributeError(reason)
+        return MethodType(self.method, learner)
 
 
 class Certainty:
@@ -56,7 +69,7 @@ class Certainty:
             )
         return ""
 
-    @available_if(_tells_probabilities)
+    @_OfClassifiers
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class, shape (n, k), in the order of `classes_`.
 
@@ -76,7 +89,7 @@ class Certainty:
         calibration: Calibration = self._calibration
         return calibration.probabilities(outputs.reshape(len(outputs), -1))
 
-    @available_if(_tells_probabilities)
+    @_OfClassifiers
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of `predict_proba`, shape (n, k).
 

@@ -253,9 +253,12 @@ class ElasticDistance(Kernel):
         array([[inf,  1.]])
         """
         X, Y = self._check_pair(X, Y)
-        bounds = np.asarray(bound, dtype=np.float64)
+        needed = f"a number, or one number for each of the {len(X)} series of X"
+        try:
+            bounds = np.asarray(bound, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ArgumentError(self, "bound", needed, bound) from None
         if bounds.shape not in ((), (len(X),)) or np.isnan(bounds).any():
-            needed = f"a number, or one number for each of the {len(X)} series of X"
             raise ArgumentError(self, "bound", needed, bound)
         return self._distances(X, Y, bounds)
 

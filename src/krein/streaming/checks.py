@@ -51,7 +51,9 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     except ValueError as error:
         if container.path is None:
             raise
-        raise FileError(f"{container.path}: {error}") from error
+        text = str(error)
+        place = "" if text.startswith(str(container.path)) else f"{container.path}: "
+        raise FileError(f"{place}{text}") from error
 
 
 def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:

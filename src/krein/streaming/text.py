@@ -193,7 +193,11 @@ class TextFile(Table):
                 values.append([as_number(row[j]) for j in numbers])
             except ValueError:
                 bad = next(j for j in numbers if not is_number(row[j]))
-                raise self._refused(line, bad, f"{_short(row[bad])} is not a number.") from None
+                why = (
+                    f"{_short(row[bad])} is not a number: fill in or encode the column, or leave "
+                    "it out."
+                )
+                raise self._refused(line, bad, why) from None
         shape = (len(values), len(numbers))
         return self._block(
             np.array(values).reshape(shape), np.array(labels) if self.has_labels else None
