@@ -32,7 +32,7 @@ run: $(VENV)/.stamp-run ## set up, then run the quickstart
 	$(BIN)/krein quickstart
 
 test: lint ## set up, then lint, type check and run all tests and docstring examples
-	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
+	$(ONE_THREAD) $(BIN)/pytest -q -n auto --dist worksteal
 	$(ALL_THREADS) $(BIN)/pytest -q -n 0 $(THREADED)
 
 test-fast: lint ## a part of the tests for the inner loop, at most 90 seconds
@@ -44,8 +44,9 @@ test-lowest: $(LOWEST)/.stamp ## run all tests with the lowest versions that pyp
 test-aeon: $(AEON)/.stamp ## compare the elastic distances with aeon, in an environment of its own
 	$(ONE_THREAD) $(AEON)/bin/python -m pytest -q -n 0 tests/test_aeon.py tests/test_series_kernels.py
 
-test-slow: lint ## the same with the slow tests: 100,000 mutated files
-	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal -m ""
+# Tracing lines makes the tests half as slow again, so coverage is measured here only.
+test-slow: lint ## the same with the slow tests (100,000 mutated files) and the coverage of lines
+	$(ONE_THREAD) $(BIN)/pytest -n auto --dist worksteal -m "" --cov --cov-report=term
 
 lint: $(VENV)/.stamp-dev ## ruff (rules and format) and mypy, changing nothing
 	$(BIN)/ruff check .

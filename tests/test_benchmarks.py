@@ -12,6 +12,9 @@ import krein
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
+# On a machine without the data the other variant takes the same path.
+WITHOUT_DATA = pytest.param(False, marks=pytest.mark.slow)
+
 
 def script(name, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))  # as if it were run: its neighbours can be imported
@@ -40,7 +43,7 @@ def test_elastic_prints_its_table_and_why_aeon_is_skipped(capsys, monkeypatch):
     assert "skipped, no/python does not exist" in out
 
 
-@pytest.mark.parametrize("have_data", [True, False])
+@pytest.mark.parametrize("have_data", [True, WITHOUT_DATA])
 def test_quality_prints_its_table(capsys, monkeypatch, have_data):
     quality = script("quality", monkeypatch)
     if not have_data:
@@ -138,7 +141,7 @@ def test_an_unknown_part_is_named(capsys, monkeypatch, name):
     assert "sped" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("have_data", [True, False])
+@pytest.mark.parametrize("have_data", [True, WITHOUT_DATA])
 def test_learners_print_their_table(capsys, monkeypatch, have_data):
     learners = script("learners", monkeypatch)
     if not have_data:
@@ -283,7 +286,7 @@ def test_direction_compares_errors_with_the_best_of_the_rank(monkeypatch, tmp_pa
     assert (tmp_path / "direction_embedding.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("have_data", [True, False])
+@pytest.mark.parametrize("have_data", [True, WITHOUT_DATA])
 def test_two_sided_prints_its_table(capsys, monkeypatch, have_data):
     two_sided = script("two_sided", monkeypatch)
     if not have_data:

@@ -90,6 +90,7 @@ def test_the_order_of_the_rows_does_not_change_krein(result: Quickstart) -> None
     assert [found.outcomes[0].changed for found in result.contests] == [0.0] * 4
 
 
+@pytest.mark.slow
 def test_direction_is_worth_it_on_a_directed_graph() -> None:
     rng = np.random.default_rng(0)
     krein_, *others = contest(graph(160, rng), rng).outcomes
@@ -203,6 +204,7 @@ def test_percent(share: float, text: str) -> None:
 
 @needs_cli
 @needs_plot
+@pytest.mark.slow
 def test_quickstart_prints_a_table_and_saves_a_plot(tmp_path: Path) -> None:
     output = tmp_path / "plot.png"
     arguments = ["quickstart", "--quick", "--widths", WIDTHS, "--output", str(output)]

@@ -32,7 +32,7 @@ WIDTHS, QUICK_WIDTHS = (64, 128, 256, 512), (16, 32, 64, 128)
 N_TRAIN, QUICK_TRAIN = 1000, 300
 N_TEST, QUICK_TEST = 797, 200
 # A quick tour has this share of the objects of each task.
-QUICK_SHARE = 6
+QUICK_SHARE = 8
 # The random feature maps, by name.
 RANDOM = {"RandomFourier": RandomFourier, "RandomGegenbauer": RandomGegenbauer}
 
