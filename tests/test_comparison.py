@@ -224,12 +224,12 @@ def test_diagnose_does_not_evaluate_objects_again():
     assert len(calls) <= len(WORDS) ** 2 + 3 * diagonal
 
 
-def test_diagnose_says_why_there_are_no_landmarks():
+def test_diagnose_takes_all_rows_as_landmarks_if_they_are_fewer_than_the_width():
     diagnosis = diagnose(Gaussian(), X, n_components=64, random_state=0)
-    assert diagnosis.suggested_method == "RandomFourier"
-    assert "Nystrom was not measured: Width 64 needs at least 64 rows to fit on, got 60." in (
-        diagnosis.advice
-    )
+    assert diagnosis.widths == {"RandomFourier": 64, "Nystrom": 60}
+    assert diagnosis.suggested_method == "Nystrom"
+    assert diagnosis.errors["Nystrom"] < diagnosis.errors["RandomFourier"]
+    assert "error of Nystrom, width 60" in str(diagnosis)
 
 
 def test_the_least_error_at_any_width_is_recommended():

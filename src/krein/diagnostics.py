@@ -64,6 +64,9 @@ class Diagnosis:
         Mass of the spectral measure; None if the kernel has no measure.
     errors : dict
         Relative error on held-out rows of each feature map that applies, as in `compare`.
+    widths : dict
+        The width of each of these maps: `n_components`, or the number of rows if it is smaller and
+        the map has landmarks.
     low_rank_error : float
         Least relative error on these rows of any map with `n_components` features.
     suggested_method : str
@@ -92,6 +95,7 @@ class Diagnosis:
     worthless: str | None
     total_mass: float | None
     errors: dict[str, float]
+    widths: dict[str, int]
     low_rank_error: float
     suggested_method: str
     advice: str
@@ -113,7 +117,7 @@ class Diagnosis:
             ("total mass of the spectrum", mass),
         ]
         table += [
-            (f"error of {name}, width {self.n_components}", f"{error:.3g}")
+            (f"error of {name}, width {self.widths[name]}", f"{error:.3g}")
             for name, error in self.errors.items()
         ]
         table.append((f"best error of rank {self.n_components}", f"{self.low_rank_error:.3g}"))
@@ -215,6 +219,7 @@ def diagnose(
         worthless=worthless,
         total_mass=mass,
         errors={row.method: row.error for row in rows if row.is_measured},
+        widths={row.method: row.width for row in rows if row.is_measured},
         low_rank_error=_low_rank_error(K, n_components),
         suggested_method=advice.method or "Nystrom",
         advice=" ".join(said),
@@ -269,7 +274,13 @@ def _trials(sample: Sample, width: int) -> list[Trial]:
         return []
     methods = [method for method in METHODS if method.name in CANDIDATES]
     methods = [method for method in methods if method.can_serve(sample)]
-    return list(run_trials(sample, methods, [width]))
+    # Nyström has at most one landmark per row.
+    widths = {"Nystrom": min(width, sample.n_fitted)}
+    return [
+        trial
+        for method in methods
+        for trial in run_trials(sample, [method], [widths.get(method.name, width)])
+    ]
 
 
 def _unmeasured(rows: Sequence[Measurement], n_distinct: int) -> list[str]:
