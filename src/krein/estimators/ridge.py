@@ -97,7 +97,9 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
 
         Ridge is the posterior mean of a Gaussian model with noise of variance σ²:
         `krein.learning.Posterior` has the equation. The standard deviation is that of a new target,
-        ``√(σ² + variance of f(x))``. σ² is the mean squared error of rows that were held out.
+        ``√(σ² + variance of f(x))``. σ² is the mean squared error of rows that were held out. The
+        model knows the features only: features of a Nyström map vanish far from the landmarks, and
+        the standard deviation falls to σ there.
 
         Parameters
         ----------
