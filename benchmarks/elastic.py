@@ -70,11 +70,11 @@ def against_dtaidistance(quick: bool, repeats: int) -> Iterator[Row]:
         X = walks(n, length, channels)
         steps = None if window is None else int(window * length) + 1
         if channels == 1:
-            peer = lambda S=list(X[:, :, 0]), w=steps: dtw.distance_matrix_fast(  # noqa: E731
+            peer = lambda S=list(X[:, :, 0]), w=steps: dtw.distance_matrix_fast(  # noqa: E731  # timed
                 S, parallel=False, window=w
             )
         else:
-            peer = lambda S=list(X), c=channels, w=steps: dtw_ndim.distance_matrix_fast(  # noqa: E731
+            peer = lambda S=list(X), c=channels, w=steps: dtw_ndim.distance_matrix_fast(  # noqa: E731  # timed
                 S, c, parallel=False, window=w
             )
         kernel = DynamicTimeWarping(window, n_jobs=1)

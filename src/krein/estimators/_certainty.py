@@ -85,7 +85,7 @@ class Certainty:
         X : as in `predict`
         """
         check_is_fitted(self)
-        outputs = self.decision_function(X)  # type: ignore[attr-defined]
+        outputs = self.decision_function(X)  # type: ignore[attr-defined]  # of classifiers
         calibration: Calibration = self._calibration
         return calibration.probabilities(outputs.reshape(len(outputs), -1))
 
