@@ -7,7 +7,7 @@ eigendecomposition if the kernel is symmetric and from an SVD if it is not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,15 @@ class Core:
         The dual features are ``k(Z, y)ᵀ right``.
     values : ndarray of shape (rank,)
         Signed eigenvalues (or singular values) on the sample, largest magnitude first.
+    own : ndarray of shape (n_landmarks,) or None
+        Values that the maps expect in place of k(z, z) for the landmarks z; None if the maps expect
+        k(z, z) itself.
     """
 
     left: NDArray[np.floating]
     right: NDArray[np.floating]
     values: NDArray[np.floating]
+    own: NDArray[np.floating] | None = None
 
     @property
     def signs(self) -> NDArray[np.floating]:
@@ -43,8 +47,9 @@ class Core:
     def of_values_times(self, unit: float) -> Core:
         """Return the core of the kernel itself if this is the core of `unit` times the kernel."""
         root = np.sqrt(unit)
+        own = None if self.own is None else self.own / unit
         with np.errstate(over="ignore"):  # an eigenvalue may exceed the largest float
-            return Core(self.left * root, self.right * root, self.values / unit)
+            return Core(self.left * root, self.right * root, self.values / unit, own)
 
     def triangular(self) -> Core:
         """Return the core with triangular maps if it is positive definite and of full rank.
@@ -59,7 +64,7 @@ class Core:
         if rank < max(m, STRIP) or not definite:
             return self
         T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
-        return Core(T, T, self.values)
+        return replace(self, left=T, right=T)
 
 
 def factorise(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
@@ -11,6 +13,7 @@ from .._core import STRIP, Core, factorise
 from .._threads import blas_threads_for
 from .._validation import unit_of
 from ..published.cores import one_shot_core, squared_core
+from .own_values import Sketch, without_diagonal
 from .source import Source
 
 # C must have a reciprocal condition number above this for CᵀC to be accurate enough.
@@ -43,7 +46,7 @@ def fit_core(
         Eigenvalues and singular values below this share of the largest are dropped.
     """
     if name == "sketch":
-        return sketched_core(source, landmarks, sample, rank, tol)
+        return completed_core(source, landmarks, sample, rank, tol)
     if name == "squared":
         return squared_core(source, landmarks, rank, tol)
     if name == "inverse" and len(landmarks) > rank and source.is_symmetric:
@@ -92,16 +95,6 @@ def sketched_core(
 ) -> Core:
     """Fit the core by least squares on a second sample S of rows, which contains Z.
 
-    With C = k(S, Z) and R = k(Z, S)ᵀ the core ``X = C⁺ k(S, S) (Rᵀ)⁺`` minimises
-    ``‖k(S, S) − C X Rᵀ‖``. With thin SVDs ``C = Q₁ Σ₁ V₁ᵀ`` and ``R = Q₂ Σ₂ V₂ᵀ`` the small matrix
-    ``Q₁ᵀ k(S, S) Q₂`` is cut to the rank. For a positive definite kernel this core hardly differs
-    from K_ZZ⁻¹. For an indefinite kernel K_ZZ may be nearly singular although K is not; this core
-    does not invert K_ZZ.
-
-    Directions of C with small singular values contribute little to k(S, S), but the map divides by
-    these singular values: a new row with a larger share of such a direction explodes. `_range`
-    drops these directions.
-
     Parameters
     ----------
     source : Source
@@ -115,20 +108,51 @@ def sketched_core(
     tol : float
         Relative cut of singular values.
     """
-    m = len(landmarks)
     K, unit = _in_units(source.values(sample, sample))
+    return sketch(K, len(landmarks), source.is_symmetric, rank, tol).core.of_values_times(unit)
+
+
+def completed_core(
+    source: Source, landmarks: NDArray, sample: NDArray, rank: int, tol: float
+) -> Core:
+    """Fit the sketched core, without the diagonal of k(S, S) if the diagonal stands out.
+
+    The parameters are those of `sketched_core`.
+    """
+    K, unit = _in_units(source.values(sample, sample))
+    fit = partial(sketch, m=len(landmarks), symmetric=source.is_symmetric, rank=rank, tol=tol)
+    return without_diagonal(fit, K, source).of_values_times(unit)
+
+
+def sketch(K: NDArray, m: int, symmetric: bool, rank: int, tol: float) -> Sketch:
+    """Fit the core by least squares to ``K = k(S, S)``; the first m objects of S are landmarks.
+
+    With C = k(S, Z) and R = k(Z, S)ᵀ the core ``X = C⁺ k(S, S) (Rᵀ)⁺`` minimises
+    ``‖k(S, S) − C X Rᵀ‖``. With thin SVDs ``C = Q₁ Σ₁ V₁ᵀ`` and ``R = Q₂ Σ₂ V₂ᵀ`` the small matrix
+    ``Q₁ᵀ k(S, S) Q₂`` is cut to the rank. For a positive definite kernel this core hardly differs
+    from K_ZZ⁻¹. For an indefinite kernel K_ZZ may be nearly singular although K is not; this core
+    does not invert K_ZZ.
+
+    Directions of C with small singular values contribute little to k(S, S), but the map divides by
+    these singular values: a new row with a larger share of such a direction explodes. `_range`
+    drops these directions.
+    """
     Q1, inverse1 = _range(K[:, :m], rank, tol)
-    Q2, inverse2 = (Q1, inverse1) if source.is_symmetric else _range(K[:m].T, rank, tol)
+    Q2, inverse2 = (Q1, inverse1) if symmetric else _range(K[:m].T, rank, tol)
     inner = Q1.T @ K @ Q2
-    whole = source.is_symmetric and rank == m == len(inner)
+    whole = symmetric and rank == m == len(inner)
     if whole and (root := _positive_root(inner, tol)) is not None:
         left = inverse1 @ root[0]
-        return Core(left, left, root[1]).of_values_times(unit)
-    U, values, V = factorise(inner, source.is_symmetric, rank, tol)
+        return Sketch(Core(left, left, root[1]))
+    U, values, V = factorise(inner, symmetric, rank, tol)
     scale = np.abs(values) ** 0.5
     left = inverse1 @ U * scale
-    right = left * np.where(values < 0, -1.0, 1.0) if source.is_symmetric else inverse2 @ V * scale
-    return Core(left, right, values).of_values_times(unit)
+    right = left * np.where(values < 0, -1.0, 1.0) if symmetric else inverse2 @ V * scale
+    core = Core(left, right, values)
+    if rank >= m:  # no direction can be spared for a diagonal that stands out
+        return Sketch(core)
+    first = Q1 @ U
+    return Sketch(core, first, first if symmetric else Q2 @ V)
 
 
 def _positive_root(

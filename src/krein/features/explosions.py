@@ -27,9 +27,24 @@ FEW = 16
 # because new rows may be unusual although the map is fine.
 EXPLODED = 2.0
 STRANGE = 10.0
+# Rows are damped to just below the bound, so that rounding does not lead above it.
+BELOW = 1 - 1e-6
 
 
-def check_held_out(
+def guarded(
+    owner: Any, source: Source, landmarks: NDArray, sample: NDArray, core: Core, key: int
+) -> Guard | None:
+    """Warn if the map explodes on held-out rows; return the guard against new rows that explode.
+
+    There is no guard without spare landmarks, because the columns may be rotated then, and no
+    eigenvalue belongs to a column.
+    """
+    largest = _check_held_out(owner, source, landmarks, sample, core, key)
+    spare = source.is_symmetric and owner.core == "sketch" and len(core.left) > len(core.values)
+    return Guard(largest, core.values) if spare else None
+
+
+def _check_held_out(
     owner: Any, source: Source, landmarks: NDArray, sample: NDArray, core: Core, key: int
 ) -> float:
     """Warn if the map explodes on held-out rows; return the largest |k| of training rows."""
@@ -105,7 +120,7 @@ class Guard:
         truth = np.maximum(own_range(far), self.largest)
         exploding = own[far] > EXPLODED * truth
         far, truth = far[exploding], truth[exploding]
-        Z[far] = self._damped(Z[far].astype(float), EXPLODED * truth)
+        Z[far] = self._damped(Z[far].astype(float), BELOW * EXPLODED * truth)
         self._warn(far[own[far] > STRANGE * truth], own)
 
     def range_of(self, K: NDArray, diagonal: NDArray | None) -> NDArray[np.floating]:

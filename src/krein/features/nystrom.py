@@ -16,18 +16,19 @@ from .._core import Core, factorise
 from .._hashing import as_key
 from .._validation import store
 from ..forms import Signature
-from ..kernels import Gaussian, Kernel, Precomputed
-from ..kernels.errors import BadPairError, one_line
+from ..kernels import Kernel, Precomputed
+from ..kernels.errors import BadPairError
 from ..kernels.values import check_values, warn_uninformative
 from ..rows import count, take
 from .base import FeatureMap
 from .choice import choose_landmarks, warn_of_few_rows
 from .cores import check_not_zero, fit_core
-from .explosions import Guard, check_held_out
+from .explosions import Guard, guarded
 from .landmarks import RULES, LandmarkRule, extended, sample_size
+from .own_values import own_values
 from .projection import Values, project
 from .rank import choose_rank
-from .source import Source, kernel_values, landmark_columns
+from .source import Source, as_kernel, kernel_values, landmark_columns
 
 # The number of landmarks whose kernel values tell whether the kernel says anything.
 N_JUDGED = 100
@@ -44,6 +45,10 @@ class Nystrom(FeatureMap):
     ``k(x, y) ≈ Z(x)ᵀ M Z(y)`` and M holds the signs of the eigenvalues. scikit-learn's `Nystroem`
     drops M and thereby approximates |K|. A kernel that is not symmetric has two maps: `transform`
     for the first argument and `transform_dual` for the second.
+
+    If the diagonal of the kernel matrix stands out, as that of a very narrow kernel, the own value
+    k(z, z) of a landmark says nothing about other pairs. The core is then fitted without the
+    diagonal, and `transform` replaces k(z, z) by the value that the other pairs predict.
 
     Parameters
     ----------
@@ -100,6 +105,8 @@ class Nystrom(FeatureMap):
         Signed eigenvalues of the core in the order of the columns; singular values if the kernel is
         not symmetric. If the core is positive definite and has as many columns as landmarks, the
         columns are rotated, which halves the cost of `transform`.
+    own_values_ : ndarray of shape (n_landmarks,) or None
+        The values that replace k(z, z) of the landmarks z; None if k(z, z) is used as it is.
     n_components_ : int
         The rank that was asked for, or found by "auto".
     rank_errors_ : dict
@@ -150,17 +157,7 @@ class Nystrom(FeatureMap):
         store(self, locals())
 
     def _resolved_kernel(self) -> Kernel:
-        if self.kernel is None:
-            return Gaussian()
-        if isinstance(self.kernel, str):
-            return Precomputed()
-        if self.kernel.is_pairwise and not isinstance(self.kernel, Precomputed):
-            raise ValueError(
-                f"{type(self).__name__} takes a matrix of kernel values as it is, got "
-                f"{one_line(self.kernel)}: compute with the matrix instead, and pass "
-                'kernel="precomputed".'
-            )
-        return self.kernel
+        return as_kernel(self, self.kernel)
 
     @property
     def _precomputed(self) -> bool:
@@ -221,7 +218,8 @@ class Nystrom(FeatureMap):
         start = len(source) - count(X)  # landmarks passed as objects stand before X
 
         def values(rows: slice) -> NDArray:
-            return source.values(np.arange(start + rows.start, start + rows.stop), indices)
+            K = source.values(np.arange(start + rows.start, start + rows.stop), indices)
+            return K if self._own is None else self._own[0].put(K, X[rows])
 
         return self._guarded(X, values)
 
@@ -244,12 +242,11 @@ class Nystrom(FeatureMap):
         self.landmarks_ = source.take(indices)
         self.eigenvalues_ = core.values
         self._left, self._right = core.left, core.right
+        self.own_values_ = core.own
+        self._own = own_values(source, indices, core.own)
         if source.is_symmetric:
             self.form_ = Signature(core.signs)
-        largest = self._check_held_out(source, indices, sample, core, key)
-        # Without spare landmarks the columns may be rotated, and no eigenvalue belongs to a column.
-        safe = source.is_symmetric and self.core == "sketch" and len(core.left) > len(core.values)
-        self._guard = Guard(largest, core.values) if safe else None
+        self._guard = self._guard_of(source, indices, sample, core, key)
         self._source = source, indices
 
     def _check_informative(self, source: Source, rows: NDArray[np.intp]) -> None:
@@ -271,8 +268,8 @@ class Nystrom(FeatureMap):
         rank = min(self.n_components_, len(indices))
         return fit_core(self.core, source, indices, sample, rank, self.tol)
 
-    def _check_held_out(self, *fitted: Any) -> float:
-        return check_held_out(self, *fitted)
+    def _guard_of(self, *fitted: Any) -> Guard | None:
+        return guarded(self, *fitted)
 
     # --- transform ------------------------------------------------------------------------------
 
@@ -320,8 +317,10 @@ class Nystrom(FeatureMap):
 
     def _values(self, X: Any, rows: slice, dual: bool) -> NDArray:
         """Return kernel values of rows, as first or second argument, against the landmarks."""
-        if self._precomputed:
-            return X[rows]
+        K = X[rows] if self._precomputed else self._computed(X, rows, dual)
+        return K if self._own is None else self._own[dual].put(K, X[rows])
+
+    def _computed(self, X: Any, rows: slice, dual: bool) -> NDArray:
         kernel = self.kernel_.T if dual else self.kernel_
         places = self.component_indices_
         pairs = range(count(X))[rows], range(len(self._left)) if places is None else places

@@ -102,8 +102,8 @@ class SimilarityFeatures(Nystrom):
     def _check_informative(self, source: Source, rows: NDArray[np.intp]) -> None:
         """Do nothing: the warning needs values that these features do not compute."""
 
-    def _check_held_out(self, *fitted: Any) -> float:
-        return np.inf  # features that are kernel values cannot explode
+    def _guard_of(self, *fitted: Any) -> None:
+        """Return no guard: features that are kernel values cannot explode."""
 
     def _fit_core(self, source: Source, indices: NDArray, sample: NDArray) -> Core:
         m = len(indices)

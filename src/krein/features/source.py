@@ -14,9 +14,9 @@ from sklearn.utils import check_array
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import over_blocks
-from ..kernels import Kernel, Precomputed
+from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.base import Known
-from ..kernels.errors import BadPairError, kernel_name, placed
+from ..kernels.errors import BadPairError, kernel_name, one_line, placed
 from ..kernels.values import check_values
 from ..rows import count, take
 from .pairs import Pairs
@@ -74,6 +74,14 @@ class Source:
     def hashes(self) -> Hashes:
         """Hash of the content of each object."""
         return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
+
+    @property
+    def n_equal_pairs(self) -> int:
+        """Number of ordered pairs of different objects with the same content."""
+        if self.precomputed:
+            return 0
+        copies = np.unique(self.hashes, return_counts=True)[1]
+        return int(copies @ copies) - len(self)
 
     @cached_property
     def pairs(self) -> Pairs | None:
@@ -145,6 +153,21 @@ class Source:
             row = int(rows[i])
             raise BadPairError(kernel_name(self.kernel), float(values[i]), row, row)
         return values
+
+
+def as_kernel(owner: Any, given: Kernel | str | None) -> Kernel:
+    """Return the kernel of a Nyström map; "precomputed" and None are names of kernels."""
+    if given is None:
+        return Gaussian()
+    if isinstance(given, str):
+        return Precomputed()
+    if given.is_pairwise and not isinstance(given, Precomputed):
+        raise ValueError(
+            f"{type(owner).__name__} takes a matrix of kernel values as it is, got "
+            f"{one_line(given)}: compute with the matrix instead, and pass "
+            'kernel="precomputed".'
+        )
+    return given
 
 
 def kernel_values(
