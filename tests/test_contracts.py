@@ -290,8 +290,8 @@ STATISTICS = {
     "change of a gram matrix": (
         lambda: GramChange(3, CHANGE, VALUES),
         ROWS,
-        lambda found: found.gram(),
-        ONES.T @ (CHANGE[:, None] * ONES),
+        lambda found: np.triu(found.gram()),  # entries below the diagonal have no meaning
+        np.triu(ONES.T @ (CHANGE[:, None] * ONES)),
     ),
     "sides": (lambda: _Sides(_features()), FEATURES, lambda s: s.Y[:, 0], VALUES),
     "sum of features": (lambda: _Sides(_features()), FEATURES, lambda s: s.total, WEIGHT @ Z),

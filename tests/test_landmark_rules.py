@@ -13,12 +13,13 @@ from scipy.linalg import circulant
 from krein import Nystrom, approximation_error
 from krein.features import projection, source
 from krein.features.explosions import N_HELD
-from krein.features.landmarks import sample_size
+from krein.features.landmarks import _chances, sample_size
 from krein.kernels import (
     TL1,
     Custom,
     DeltaGaussian,
     Gaussian,
+    Polynomial,
     Precomputed,
     ShiftGaussian,
     Sigmoid,
@@ -324,3 +325,45 @@ def test_fit_never_asks_for_all_pairs(rng, rule):
     X = rng.standard_normal((n, 3))
     Nystrom(Custom(similarity), 4, landmarks=rule, random_state=0).fit(X)
     assert 0 < sum(pairs) <= 2 * n * m
+
+
+# --- chances of the two-round rule ----------------------------------------------------------------
+
+
+def test_chances_add_up_and_are_proportional_to_the_scores(rng):
+    scores = rng.random(200)
+    chances = _chances(scores, 20)
+    assert_allclose(chances.sum(), 20, rtol=1e-12)
+    assert_allclose(chances, 20 * scores / scores.sum(), rtol=1e-12)
+
+
+def test_huge_scores_are_certain_and_the_others_share_the_rest(rng):
+    scores = np.concatenate([[1e30, 1e12, 50.0], rng.random(300)])
+    chances = _chances(scores, 10)
+    assert_array_equal(chances[:2], 1.0)
+    assert_allclose(chances.sum(), 10, rtol=1e-12)
+    assert_allclose(chances[3:] / chances[3], scores[3:] / scores[3], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("scores", "n", "expected"),
+    [
+        ([0.0, 0.0, 0.0], 2, [0.0, 0.0, 0.0]),
+        ([3.0, 0.0, 1.0], 2, [1.0, 0.0, 1.0]),
+        ([3.0, 0.0, 1.0], 3, [1.0, 0.0, 1.0]),
+        ([1.0, 1.0], 0.5, [0.25, 0.25]),
+    ],
+)
+def test_few_positive_scores(scores, n, expected):
+    assert_allclose(_chances(np.array(scores), n), expected)
+
+
+def test_rows_of_large_energy_are_landmarks_however_large_the_largest_is():
+    """One row may have nearly all of the residual; the next ones are still landmarks."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 6))
+    X[:8] *= np.array([1000.0, 100, 50, 40, 30, 25, 20, 15])[:, None]
+    kernel = Polynomial(3, 1 / 6, 1.0)
+    for key in range(5):
+        features = Nystrom(kernel, 20, random_state=key).fit(X)
+        assert np.isin(np.arange(8), features.component_indices_).all()

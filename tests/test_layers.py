@@ -18,7 +18,7 @@ PACKAGE = Path(krein.__file__).resolve().parent
 # From the bottom up. A module may import modules of lower layers, and of its own folder. A file of
 # `published` has a layer of its own, directly below the folder that calls it.
 ORDER = (
-    ("_blocks", "_threads", "_validation", "atoms", "published", "references", "rows"),
+    ("_blas", "_blocks", "_threads", "_validation", "atoms", "published", "references", "rows"),
     ("_compile",),
     ("_core", "_hashing", "_sampler", "forms"),
     ("published.acceptance", "published.allocation", "published.jordan"),

@@ -15,7 +15,6 @@ from krein.forms import Signature
 from krein.learning import Cholesky, LeastSquares, Split
 from krein.learning.selection import FoldProblems
 from krein.streaming import Folds, GivenFolds, Moments, MomentsSum
-from krein.streaming.moments import add_gram, symmetric
 
 
 def _rows(n=90, p=4, seed=0):
@@ -374,13 +373,3 @@ def test_folds_without_rows_are_left_out():
     *_, parts = _parts(np.arange(90) % 3)
     problems = FoldProblems.of([parts[0], Moments.zero(5), *parts[1:]], 2, True)
     assert problems.folds == [0, 2, 3]
-
-
-@pytest.mark.parametrize("width", [3, 300, 700])
-def test_a_product_by_tiles_is_the_product(width):
-    rng = np.random.default_rng(0)
-    A, shift = rng.standard_normal((500, width)), rng.standard_normal(width)
-    out = np.zeros((width, width))
-    add_gram(A, out, shift)
-    expected = A.T @ A + np.outer(shift, shift)
-    assert_allclose(symmetric(out), expected, rtol=0, atol=1e-11 * np.abs(expected).max())

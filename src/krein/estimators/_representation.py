@@ -25,7 +25,7 @@ from ._targets import Targets
 Array = NDArray[np.floating]
 
 # A block of features: large enough for BLAS, small beside the memory of a machine.
-FEATURE_BYTES = 2**24
+FEATURE_BYTES = 3 * 2**23
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from .._validation import outside_level
 # A column is too large if it has this share of the variance of all columns, and this many times the
 # standard deviation of a typical other column.
 SHARE, TIMES = 0.99, 30.0
+# Number of rows that show the units; the rows of a sample are in random order.
+ENOUGH = 10_000
 
 
 class UnscaledWarning(UserWarning):
@@ -33,7 +35,7 @@ def warn_of_units(owner: str, X: Any, names: Any = None) -> None:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or len(X) < 3:
         return
     with np.errstate(over="ignore", invalid="ignore"):  # an infinite spread says enough
-        spread = X.std(axis=0, dtype=np.float64)
+        spread = X[:ENOUGH].std(axis=0, dtype=np.float64)
     column = int(np.argmax(spread))
     others = np.delete(spread, column)
     others = others[others > 0]

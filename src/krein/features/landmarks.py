@@ -125,6 +125,29 @@ def _shares(weights: NDArray[np.floating]) -> NDArray[np.floating]:
     return weights / total + floor if total > 0 else np.full(len(weights), floor)
 
 
+def _chances(scores: NDArray[np.floating], n: float) -> NDArray[np.floating]:
+    """Return chances ``min(1, c · score)`` that add up to n.
+
+    A row with the chance 1 is drawn for certain, whatever the scores of even larger rows are: one
+    row may have nearly the whole sum of the scores.
+    """
+    ascending = np.sort(scores)
+    largest = ascending[::-1][: int(np.ceil(n))]
+    rest = np.cumsum(ascending)[::-1][: len(largest)]  # the sum of all but the i largest scores
+    # With i certain rows the others share n − i rows.
+    shared = (n - np.arange(len(largest))) * largest < rest
+    if not shared.any():
+        return (scores > 0).astype(float)
+    i = int(np.argmax(shared))
+    return np.minimum(1, (n - i) * scores / rest[i])
+
+
+def _odds(chances: NDArray[np.floating], n: int) -> NDArray[np.floating]:
+    """Return the weights ``p / (1 − p)`` of a draw of n rows; no chance p is 0 or 1."""
+    chances = np.clip(chances, 1e-3 * n / len(chances), 1 - 1e-9)
+    return chances / (1 - chances)
+
+
 class Leverage(LandmarkRule):
     """Landmarks drawn by approximate leverage scores (scalable Kreĭn paper, §2.3).
 
@@ -173,15 +196,18 @@ class TwoRound(LandmarkRule):
         size = -(-2 * len(uniform) // 3)
         core = fitted_core(source, uniform[:size], draws)
         scores = row_scores(source, uniform[:size], core, uniform[size:])
-        first = (_shares(scores.leverage) + _shares(scores.residual)) / 2
-        chosen = draws.first(-(-n // 2), Salt.SCORES, first)
+        half = -(-n // 2)
+        first = _chances(scores.leverage, half / 2) + _chances(scores.residual, half / 2)
+        chosen = draws.first(half, Salt.SCORES, _odds(first, half))
         if len(chosen) >= n:
             return chosen
         core = fitted_core(source, chosen, draws)
         probes = uniform[~np.isin(uniform, chosen)]
         scores = row_scores(source, chosen, core, probes)
-        second = draws.others(chosen, n - len(chosen), Salt.RESIDUALS, _shares(scores.residual))
-        return np.concatenate([chosen, second])
+        more = n - len(chosen)
+        scores.residual[chosen] = 0.0
+        second = _odds(_chances(scores.residual, more), more)
+        return np.concatenate([chosen, draws.others(chosen, more, Salt.RESIDUALS, second)])
 
 
 class KMeansPlusPlus(LandmarkRule):

@@ -12,6 +12,7 @@ stages with wider corners, and the solution of each stage is the start of the ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
@@ -20,9 +21,10 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
+from .._threads import one_blas_thread
 from ..forms import Form
 from ..streaming.fold import fold
-from ..streaming.moments import add_gram, symmetric
+from ..streaming.moments import add_gram
 from .losses import MarginLoss
 from .penalties import Split
 
@@ -31,6 +33,8 @@ Piece = tuple[slice, Array]
 
 # Rows of one product.
 TOGETHER = 2048
+# Up to this number of features the solver uses one BLAS thread.
+WIDE = 2048
 # The tolerance of solutions that another solution begins with.
 ROUGH = 1e-2
 
@@ -57,6 +61,7 @@ class NewtonState:
     counted : ndarray of shape (n,)
         The weights with which the rows are in the Gram matrix.
     gram : ndarray of shape (p + 1, p + 1)
+        The Gram matrix of the rows; entries below the diagonal have no meaning.
     """
 
     coef: Array
@@ -126,14 +131,17 @@ class Newton:
             state.coef[~np.isfinite(diagonal)] = 0.0
             state.outputs = outputs(rows, state.coef)
         *earlier, _ = self.of.stages
-        try:
-            for loss in earlier:
-                replace(self, of=loss, tol=max(self.tol, ROUGH))._descend(
-                    rows, y, weight, diagonal, state
-                )
-            self._descend(rows, y, weight, diagonal, state)
-        except KeyboardInterrupt:
-            state.interrupted = True
+        # Threads of BLAS that wait for the next product would compete with the threads of
+        # `add_gram`. Only a wide matrix is factorised so much faster by several threads.
+        with one_blas_thread() if rows.width <= WIDE else nullcontext():
+            try:
+                for loss in earlier:
+                    replace(self, of=loss, tol=max(self.tol, ROUGH))._descend(
+                        rows, y, weight, diagonal, state
+                    )
+                self._descend(rows, y, weight, diagonal, state)
+            except KeyboardInterrupt:
+                state.interrupted = True
         state.objective = self._objective(y, weight, diagonal, state.coef, state.outputs)
         return state
 
@@ -182,15 +190,17 @@ class Newton:
     def _solve(
         self, gram: Array, used: NDArray, diagonal: Array, total: float, right: Array
     ) -> Array:
-        A = (gram if len(used) == len(gram) else gram[np.ix_(used, used)]) / total
+        first = len(used) == used[-1] + 1 if len(used) else True
+        A = (gram[: len(used), : len(used)] if first else gram[np.ix_(used, used)]) / total
         A.flat[:: len(A) + 1] += diagonal[used]
         # Without an active row, or with fewer active rows than features and a tiny penalty, the
         # system is singular. The larger shares are for products in single precision.
         for share in (0.0, 1e-12, 1e-9, 1e-6):
             B = A + share * (1 + np.trace(A)) * np.eye(len(A)) if share else A
-            R, failed = dpotrf(B.T, clean=0)  # B is symmetric; LAPACK would reorder B itself
+            # The upper triangle of B is the lower one of Bᵀ, which LAPACK reads without a copy.
+            L, failed = dpotrf(B.T, lower=1, clean=0)
             if not failed:
-                return dpotrs(R, right)[0]
+                return dpotrs(L, right, lower=1)[0]
         raise LinAlgError("The Newton system is not positive definite.")
 
     def _line_search(
@@ -308,9 +318,9 @@ class GramChange:
         return self
 
     def gram(self) -> Array:
-        """The change of the Gram matrix, shape (p + 1, p + 1)."""
+        """The change of the Gram matrix, shape (p + 1, p + 1), on and above the diagonal."""
         added, taken = (several.sum() for several in self._waiting)
-        return symmetric(added - taken)
+        return added - taken
 
 
 class _Waiting:
@@ -336,7 +346,7 @@ class _Waiting:
         """Multiply the rows that wait and return the sum of all products."""
         if self.n:
             A = self.rows[: self.n]
-            add_gram(A, self.total)
+            add_gram([A], self.total)
             self.n = 0
         return self.total
 

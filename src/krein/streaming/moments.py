@@ -1,31 +1,38 @@
 """Mean and centred scatter of a stream, in one pass and with full precision.
 
 Raw sums ``Σ a aᵀ`` lose precision if the mean is large: a mean of 1e6 costs half of the digits.
-Therefore each block is centred by its own mean, and two blocks are merged by
+Therefore columns with a large mean are moved near zero, and moments are centred when they are
+merged:
 
     mean = mean₁ + (w₂/w) d,    scatter = scatter₁ + scatter₂ + (w₁ w₂/w) d dᵀ,    d = mean₂ − mean₁
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blas import add_product
 from .._blocks import row_blocks
-from .._threads import over_blocks
+from .._threads import one_blas_thread, over_blocks
 
 Array = NDArray[np.floating]
 
-# Number of columns of one tile of a matrix product; each thread computes whole tiles.
-TILE = 256
+# Least number of columns of one tile of a matrix product; each thread computes whole tiles.
+LEAST_TILE = 128
 # With fewer entries than this, a product takes less time than starting a thread.
 LITTLE = 2**17
+# The squared mean of a column is large if it is above this multiple of the variance, which costs
+# less than two digits in double precision and one digit in single precision. The variance is
+# estimated on at most PILOT rows.
+LARGE_MEAN = {np.dtype(np.float64): 100.0, np.dtype(np.float32): 4.0}
+PILOT = 1000
 
 
 @dataclass(frozen=True)
@@ -160,6 +167,10 @@ class Moments:
 class MomentsSum:
     """Moments that are updated in place, without the copies that `Moments.merge` makes.
 
+    Products are sums of ``(a − c)(a − c)ᵀ`` with an origin c. The origin of a column is its mean in
+    the first block if the mean is large beside the spread of the column, else 0: then a block is
+    multiplied as it is, and no digit of importance is lost.
+
     Parameters
     ----------
     width : int
@@ -178,14 +189,14 @@ class MomentsSum:
 
     def __init__(self, width: int):
         self.weight = 0.0
-        self.mean: Array = np.zeros(width)
-        self._scatter: Array = np.zeros((width, width))
+        self._origin: Array | None = None
+        self._sum: Array = np.zeros(width)  # of a − c
+        self._products: Array = np.zeros((width, width))
 
     def add(self, *columns: Array, weight: Array | None = None) -> None:
         """Add rows that are given as blocks of columns.
 
-        Sums are computed in float64, products in the precision of the first block. The mean is
-        subtracted from each block in the precision of that block.
+        Sums are computed in float64, products in the precision of the first block.
 
         Parameters
         ----------
@@ -195,55 +206,78 @@ class MomentsSum:
             The weights of the rows. None gives every row the weight 1.
         """
         widths = [block.shape[1] for block in columns]
-        if sum(widths) != len(self.mean):
+        if sum(widths) != len(self._sum):
             raise ValueError(
-                f"Moments of {len(self.mean)} columns cannot take rows of {sum(widths)} columns."
+                f"Moments of {len(self._sum)} columns cannot take rows of {sum(widths)} columns."
             )
-        n = len(columns[0])
-        added = float(n) if weight is None else float(weight.sum())
+        added = float(len(columns[0])) if weight is None else float(weight.sum())
         if not added:
             return
-        means = [
-            (block.sum(axis=0, dtype=np.float64) if weight is None else weight @ block) / added
-            for block in columns
-        ]
-        total = self.weight + added
-        d = np.concatenate(means) - self.mean
-        shift = np.sqrt(self.weight * (added / total)) * d
-        add_gram(_centred(columns, means, weight), self._scatter, shift)
-        self.mean += (added / total) * d
-        self.weight = total
+        sums = [_sums(block, weight) for block in columns]
+        if self._origin is None:
+            self._origin = np.concatenate(
+                [_origin(block, total / added) for block, total in zip(columns, sums, strict=True)]
+            )
+        origins = np.split(self._origin, np.cumsum(widths)[:-1])
+        near = [_shifted(*pair, weight) for pair in zip(columns, origins, strict=True)]
+        add_gram([block.astype(near[0].dtype, copy=False) for block in near], self._products)
+        self._sum += np.concatenate(sums) - added * self._origin
+        self.weight += added
 
     def join(self, other: Moments) -> None:
         """Add the moments of other rows."""
         both = self.freeze().merge(other)
-        self.weight, self.mean, self._scatter = both.weight, both.mean.copy(), both.scatter.copy()
+        if not both.weight:
+            return
+        self.weight, self._origin = both.weight, both.mean.copy()
+        self._sum, self._products = np.zeros(both.width), both.scatter.copy()
 
     def freeze(self) -> Moments:
         """Return the moments of all rows that were added."""
-        return Moments(self.weight, self.mean.copy(), symmetric(self._scatter))
+        if self._origin is None:
+            return Moments.zero(len(self._sum))
+        d = self._sum / self.weight
+        scatter = symmetric(self._products - np.outer(self._sum, d))
+        return Moments(self.weight, self._origin + d, scatter)
 
 
-def _centred(columns: Sequence[Array], means: Sequence[Array], weight: Array | None) -> Array:
-    """Return the centred columns, multiplied by the square roots of the weights; in threads."""
-    n, width = len(columns[0]), sum(len(mean) for mean in means)
-    dtype = np.float32 if columns[0].dtype == np.float32 else np.float64
-    A = np.empty((n, width), dtype=dtype)
-    root = None if weight is None else np.sqrt(weight).astype(dtype)[:, None]
+def _sums(block: Array, weight: Array | None) -> Array:
+    """Return the weighted sums of the columns in float64."""
+    if weight is None and (block.dtype != np.float64 or block.size < LITTLE):
+        return block.sum(axis=0, dtype=np.float64)
+    # Threads of BLAS that wait for the next product would compete with ours.
+    with one_blas_thread():
+        return (np.ones(len(block)) if weight is None else weight) @ block
+
+
+def _origin(block: Array, mean: Array) -> Array:
+    """Return the mean of each column if it is large beside the spread of the column, else 0."""
+    some = block[:PILOT].astype(np.float64)
+    some -= mean
+    spread = np.einsum("ij,ij->j", some, some) / len(some)
+    # A number that the block's precision represents: the rows are moved by just this number.
+    near = mean.astype(block.dtype).astype(np.float64)
+    large = np.square(mean) > LARGE_MEAN.get(block.dtype, 0.0) * spread
+    return np.where(large, near, 0.0)
+
+
+def _shifted(block: Array, origin: Array, weight: Array | None) -> Array:
+    """Return ``√weight (a − c)`` of each row; the block itself if that is the same."""
+    if weight is None and not origin.any():
+        return block
+    exact = origin.astype(block.dtype)
+    A = np.empty(block.shape, dtype=block.dtype if np.array_equal(exact, origin) else np.float64)
+    root = None if weight is None else np.sqrt(weight).astype(A.dtype)[:, None]
 
     def work(rows: slice) -> None:
-        start = 0
-        for block, mean in zip(columns, means, strict=True):
-            out = A[rows, start : start + len(mean)]
-            np.subtract(block[rows], mean.astype(block.dtype), out=out, casting="same_kind")
-            start += len(mean)
+        np.subtract(block[rows], origin.astype(A.dtype), out=A[rows])
         if root is not None:
             A[rows] *= root[rows]
 
     if A.size < LITTLE:
-        work(slice(0, n))
+        work(slice(0, len(A)))
     else:
-        over_blocks(work, row_blocks(n, 1, -(-n // 8)))
+        over_blocks(work, row_blocks(len(A), 1, -(-len(A) // 8)))
     return A
 
 
@@ -258,29 +292,60 @@ def _lower(n: int) -> NDArray[np.bool_]:
     return np.tri(n, k=-1, dtype=bool)
 
 
-def add_gram(A: Array, out: Array, shift: Array | None = None) -> None:
-    """Add ``AᵀA + shift shiftᵀ`` to `out`, on and above the diagonal, by tiles in threads.
+class Tile(NamedTuple):
+    """Some columns of a block, and their places in the product of all blocks."""
 
-    The tiles depend only on the shape of A, so the number of threads does not change the result.
+    columns: Array
+    places: slice
+
+
+def add_gram(blocks: Sequence[Array], out: Array) -> None:
+    """Add ``AᵀA`` to `out`, on and above the diagonal; the blocks are columns of A side by side.
+
+    Threads take tiles of the product. Sums over rows are in one thread, so they depend on the
+    number of threads by rounding errors only.
     """
-    n_tiles = 1 if A.size < LITTLE else max(2, round(len(out) / TILE))
-    edges = [i * len(out) // n_tiles for i in range(n_tiles + 1)]
-    tiles = [slice(*pair) for pair in pairwise(edges)]
-    # Tiles off the diagonal take twice as long. They come first so that no thread waits at the end.
+    if max(block.size for block in blocks) < LITTLE:
+        return _add_tiles([Tile(*pair) for pair in _placed(blocks)], out, _each)
+    with one_blas_thread() as n_threads:
+        tiles = [tile for pair in _placed(blocks) for tile in _tiles(*pair, n_threads)]
+        _add_tiles(tiles, out, over_blocks)
+
+
+def _placed(blocks: Sequence[Array]) -> Iterator[tuple[Array, slice]]:
+    start = 0
+    for block in blocks:
+        yield block, slice(start, start + block.shape[1])
+        start += block.shape[1]
+
+
+def _tiles(block: Array, places: slice, n_threads: int) -> Iterator[Tile]:
+    """Yield the tiles of a block.
+
+    With t tiles there are t(t − 1)/2 products of two tiles and t of half the cost, together t²
+    halves. If t² is at least twice the number of threads, and t a power of two, no thread waits.
+    """
+    t = 1 if n_threads == 1 else 2 ** int(np.ceil(np.log2(2 * n_threads) / 2))
+    t = max(1, min(t, block.shape[1] // LEAST_TILE))
+    edges = [i * block.shape[1] // t for i in range(t + 1)]
+    for i, j in pairwise(edges):
+        yield Tile(block[:, i:j], slice(places.start + i, places.start + j))
+
+
+def _each(work: Callable[[Any], None], items: Iterable[Any]) -> None:
+    for item in items:
+        work(item)
+
+
+def _add_tiles(tiles: Sequence[Tile], out: Array, run: Callable[..., None]) -> None:
+    # Products of two tiles take twice as long. They come first so that no thread waits at the end.
     pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i + 1 :]]
 
-    def work(pair: tuple[slice, slice]) -> None:
-        # NumPy computes only half of a symmetric product on the diagonal. SciPy would do the same,
-        # but its separate BLAS has threads that compete with the threads of NumPy's BLAS.
+    def work(pair: tuple[Tile, Tile]) -> None:
         left, right = pair
-        product = A[:, left].T @ A[:, right]
-        out[left, right] += product
-        if shift is not None:
-            out[left, right] += np.outer(shift[left], shift[right])
+        add_product(left.columns, right.columns, out[left.places, right.places])
 
-    if len(tiles) == 1:
-        return work((tiles[0], tiles[0]))
-    over_blocks(work, [*pairs, *((tile, tile) for tile in tiles)])
+    run(work, [*pairs, *((tile, tile) for tile in tiles)])
 
 
 class FoldMoments:

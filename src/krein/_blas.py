@@ -1,0 +1,85 @@
+"""Matrix products that BLAS adds to a matrix in place, while other threads of Python run.
+
+NumPy has no product that is added to its output, and SciPy's wrappers of BLAS hold the global lock
+of Python. SciPy publishes the addresses of its BLAS routines for Cython; `ctypes` calls them
+without the lock. A product by NumPy takes their place where an address is missing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+
+# NumPy multiplies by fewer columns than this with a faster routine.
+FEW = 4
+
+
+def add_product(A: Array, B: Array, out: Array) -> None:
+    """Add ``AᵀB`` to `out`; if A is B, only on and above the diagonal.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, p)
+    B : ndarray of shape (n, q)
+    out : ndarray of shape (p, q)
+        The matrix that is changed.
+    """
+    arrays = (A, B, out)
+    routine = _routine("dsyrk" if A is B else "dgemm")
+    if routine is None or B.shape[1] < FEW or not A.size or not all(map(_is_readable, arrays)):
+        out += A.T @ B
+        return
+    (n, p), q = A.shape, B.shape[1]
+    (a, b, c), (lda, ldb, ldc) = (x.ctypes.data for x in arrays), map(_leading, arrays)
+    # BLAS counts by columns: it sees Aᵀ, Bᵀ and outᵀ, whose lower triangle is the upper one of out.
+    if A is B:
+        routine(_char("L"), _char("N"), _int(p), _int(n), _ONE, a, lda, _ONE, c, ldc)
+    else:
+        sizes = _int(q), _int(p), _int(n)
+        routine(_char("N"), _char("T"), *sizes, _ONE, b, ldb, a, lda, _ONE, c, ldc)
+
+
+def _is_readable(A: Array) -> bool:
+    """Return True if BLAS can read the matrix in place: float64, with contiguous rows."""
+    rows, columns = A.strides
+    return A.dtype == np.float64 and columns == 8 and rows % 8 == 0 and rows >= 8 * A.shape[1]
+
+
+def _leading(A: Array) -> Any:
+    return _int(max(1, A.strides[0] // 8))
+
+
+def _char(letter: str) -> Any:
+    return ctypes.byref(ctypes.c_char(letter.encode()))
+
+
+def _int(number: int) -> Any:
+    return ctypes.byref(ctypes.c_int(number))
+
+
+_ONE = ctypes.byref(ctypes.c_double(1.0))
+N_ARGUMENTS = {"dsyrk": 10, "dgemm": 13}
+
+
+@functools.cache
+def _routine(name: str) -> Callable[..., None] | None:
+    """Return a routine of SciPy's BLAS whose arguments are addresses; None if it is missing."""
+    from scipy.linalg import cython_blas
+
+    capsule = getattr(cython_blas, "__pyx_capi__", {}).get(name)
+    if capsule is None:
+        return None
+    name_of = ctypes.pythonapi.PyCapsule_GetName
+    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    address = pointer_of(capsule, name_of(capsule))
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * N_ARGUMENTS[name])
+    return kind(address) if address else None
