@@ -45,8 +45,6 @@ from spectra import Cell, Job, Known, print_table, shown, values
 from krein import NotSoRandomClassifier, NotSoRandomFeatures
 from krein.plots import plot_harmonics, plot_rounds, pyplot
 
-# Groups that end at this width have all seeds.
-NARROW = 1000
 # The set of "images" has few seeds; the others are sets of "digits".
 IMAGE = "automobile/truck"
 # Rows on which the Gaussian SVM is tuned, and its grid; bandwidths are multiples of the median.
@@ -85,7 +83,7 @@ def run_maps(
     """Measure groups of widths of maps in the order of the plan; print a line for each width."""
     groups = list(dict.fromkeys(group for group, _ in plan))
     jobs = [
-        Job(table, name, "", method, group[-1], seeds_of(group, seeds))
+        Job(table, name, "", method, group[-1], spectra.seeds_of(group[-1], dim_of(name), seeds))
         for group, method in plan
         for name in present(sets)
     ]
@@ -118,8 +116,8 @@ def unrolled(cells: Sequence[Cell]) -> list[Cell]:
     return found
 
 
-def seeds_of(group: Sequence[int], seeds: int) -> int:
-    return seeds if group[-1] <= NARROW else min(seeds, spectra.FEW_SEEDS)
+def dim_of(name: str) -> int:
+    return learned_data.load(name).X.shape[1]
 
 
 def present(sets: Sequence[str]) -> list[str]:

@@ -25,8 +25,9 @@ from .source import Source
 # the core without it lowers the error of all other pairs to this share or less.
 DIAGONAL_SHARE = 0.3
 WORTH_IT = 0.85
-# The diagonal is predicted if the sample has at least this many rows per landmark.
-OTHERS = 2
+# The diagonal is predicted if the sample has at least this many rows per landmark; with fewer rows
+# the prediction is no better than k(z, z).
+OTHERS = 2.2
 # Squared errors below this share of ‖K‖² are rounding errors.
 ROUNDING = 1e-12
 
@@ -144,18 +145,22 @@ class OwnValues:
     """
 
     def __init__(self, landmarks: Any, values: NDArray):
-        hashes = _rounded_hashes(landmarks)
-        self.places = np.argsort(hashes, kind="stable")
-        self.hashes, self.values = hashes[self.places], values
+        self.values = values
+        self.is_text = isinstance(landmarks, list) and all(isinstance(z, str) for z in landmarks)
+        self.places = {name: j for j, name in enumerate(self._names(landmarks))}
+
+    def _names(self, X: Any) -> list[Any]:
+        """Return what tells rows apart: a string itself, or the hash of the content."""
+        return X if self.is_text else _rounded_hashes(X).tolist()
 
     def put(self, K: NDArray, X: Any) -> NDArray:
         """Return the values k(x, Z) of rows X, with the new values for rows that are landmarks."""
-        hashes = _rounded_hashes(X)
-        found = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-        rows = np.flatnonzero(self.hashes[found] == hashes)
-        if len(rows):
+        found = [
+            (i, self.places[name]) for i, name in enumerate(self._names(X)) if name in self.places
+        ]
+        if found:
             K = K.copy()  # the values may belong to the caller
-            columns = self.places[found[rows]]
+            rows, columns = np.transpose(found)
             K[rows, columns] = self.values[columns]
         return K
 
