@@ -121,9 +121,19 @@ def in_one_unit(X: Any, Y: Any) -> tuple[Any, Any]:
 def _plain(X: Any, Y: Any) -> NDArray:
     if not (X.shape[0] and Y.shape[0]):
         return np.zeros((X.shape[0], Y.shape[0]))
-    parts = [euclidean_distances(*centred(*pair), squared=True) for pair in _split(X, Y)]
+    parts = [_squares(*centred(*pair)) for pair in _split(X, Y)]
     square = parts[0] if len(parts) == 1 else parts[0] + parts[1]
     return np.sqrt(square, out=square)
+
+
+def _squares(X: Any, Y: Any) -> NDArray:
+    """Return ``‖x − y‖²`` of centred rows."""
+    if not all(isinstance(A, np.ndarray) and A.dtype == np.float64 for A in (X, Y)):
+        return euclidean_distances(X, Y, squared=True)  # sums of float32 in float64
+    square = X @ (-2 * Y).T
+    square += row_norms(X, squared=True)[:, None]
+    square += row_norms(Y, squared=True)
+    return np.maximum(square, 0, out=square)
 
 
 def _split(X: Any, Y: Any) -> list[tuple[Any, Any]]:

@@ -58,12 +58,18 @@ def matern_profile(z: NDArray, nu: float) -> NDArray[np.floating]:
     if nu > GAUSSIAN_NU:
         return np.exp(-0.5 * np.square(z))
     # The cut keeps t finite: infinities of opposite sign would add up to NaN below.
-    t = np.minimum(np.sqrt(2 * nu) * z.astype(float), FARTHEST)
+    t = np.asarray(np.sqrt(2 * nu) * z.astype(float, copy=False))
+    np.minimum(t, FARTHEST, out=t)
     if nu > DEBYE_NU:
         x = np.sqrt(2 / nu) * np.minimum(z.astype(float), 1e100)
         return _matern_debye(x, nu).astype(z.dtype)
     if nu in HALVES:
-        return (np.polyval(HALVES[nu], t) * np.exp(-t)).astype(z.dtype)
+        value = np.full_like(t, HALVES[nu][0])
+        for coefficient in HALVES[nu][1:]:
+            value *= t
+            value += coefficient
+        value *= np.exp(np.negative(t, out=t), out=t)
+        return value.astype(z.dtype, copy=False)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         log_value = (1 - nu) * np.log(2) - gammaln(nu) + nu * np.log(t) + np.log(kve(nu, t)) - t
     # K_ν overflows for t below 1e-3, where the kernel differs from 1 by less than 1e-8.
