@@ -40,3 +40,16 @@ def _central(function, settings, step=1e-5):
     moves = step * np.eye(len(logs))
     change = [function(*np.exp(logs + m)) - function(*np.exp(logs - m)) for m in moves]
     return np.array(change) / (2 * step)
+
+
+class Pieces:
+    """Features in memory, walked in blocks."""
+
+    def __init__(self, Z, n_blocks=1):
+        self.Z, self.n_blocks = Z, n_blocks
+        self.n_rows, self.width = Z.shape
+
+    def __iter__(self):
+        for part in np.array_split(np.arange(self.n_rows), self.n_blocks):
+            rows = slice(part[0], part[-1] + 1)
+            yield rows, self.Z[rows]

@@ -31,7 +31,8 @@ from krein.learning import (
     Split,
     SymmetricIndefinite,
 )
-from krein.learning.newton import GramChange, Outputs
+from krein.learning.newton import Outputs
+from krein.learning.newton_systems import ActiveRows, GramChange
 from krein.streaming import (
     Block,
     Blocks,
@@ -286,6 +287,18 @@ STATISTICS = {
         ROWS,
         lambda found: found.gradient,
         Z.T @ VALUES,
+    ),
+    "gradient beside few rows": (
+        lambda: ActiveRows(3, np.abs(CHANGE), VALUES),
+        ROWS,
+        lambda found: found.gradient,
+        Z.T @ VALUES,
+    ),
+    "few rows of a step": (
+        lambda: ActiveRows(3, np.abs(CHANGE), VALUES),
+        ROWS,
+        lambda found: found.rows(),
+        (np.sqrt(np.abs(CHANGE))[:, None] * ONES)[CHANGE != 0],
     ),
     "change of a gram matrix": (
         lambda: GramChange(3, CHANGE, VALUES),

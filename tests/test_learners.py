@@ -267,7 +267,7 @@ def test_one_step_warns_and_many_are_not_needed():
 
 def test_an_interrupted_machine_is_fitted_with_its_best_iterate(monkeypatch):
     X, y = data()
-    calls, update = [], newton.update_gram
+    calls, update = [], newton.newton_system
 
     def interrupted(*args):
         calls.append(1)
@@ -275,7 +275,7 @@ def test_an_interrupted_machine_is_fitted_with_its_best_iterate(monkeypatch):
             raise KeyboardInterrupt
         return update(*args)
 
-    monkeypatch.setattr(newton, "update_gram", interrupted)
+    monkeypatch.setattr(newton, "newton_system", interrupted)
     with pytest.warns(ConvergenceWarning):
         model = make("svc", alpha=1e-6, alpha_neg=1e-6).fit(X, y > 0)
     assert len(calls) == 3

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from solver_cases import FORM, SIGNS, _central, _data
+from solver_cases import FORM, SIGNS, Pieces, _central, _data
 
 from krein.learning import (
     Hinge,
@@ -45,19 +45,6 @@ def test_the_hinge_is_rounded_in_its_corner_alone(width):
     assert all(a <= 2.000001 * b for a, b in pairwise(widths))
 
 
-class _Rows:
-    """Features in memory, walked in blocks."""
-
-    def __init__(self, Z, n_blocks=1):
-        self.Z, self.n_blocks = Z, n_blocks
-        self.n_rows, self.width = Z.shape
-
-    def __iter__(self):
-        for part in np.array_split(np.arange(self.n_rows), self.n_blocks):
-            rows = slice(part[0], part[-1] + 1)
-            yield rows, self.Z[rows]
-
-
 def _classes(n=80):
     Z, Y, weight = _data(n)
     weight[::9] = 0
@@ -65,7 +52,7 @@ def _classes(n=80):
 
 
 def _hinge(Z, y, weight, penalty, n_blocks=1, fit_intercept=True, loss=SQUARED, **options):
-    rows = _Rows(Z, n_blocks)
+    rows = Pieces(Z, n_blocks)
     solver = Newton(FORM, loss, fit_intercept, **{"tol": 1e-12, **options})
     return rows, solver, solver.solve(rows, y, weight, Split(*penalty), NewtonState.zero(rows))
 

@@ -18,6 +18,9 @@ from .automatic import Automatic
 from .parameters import with_parameters
 from .trials import TWO_SIDED
 
+# The tolerance of Newton's method; a smaller one changes no digit that trials are compared by.
+TOL = 1e-4
+
 
 @with_parameters
 class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
@@ -195,7 +198,10 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
             "ridge": (KreinRidgeClassifier, options),
             TWO_SIDED: (TwoSidedRidgeClassifier, options),
             "VC-LSM": (VarianceConstrainedClassifier, options),
-            "squared hinge": (KreinSVC, {"criterion": "squared_hinge"} if few else {}),
+            "squared hinge": (
+                KreinSVC,
+                {"tol": TOL, **({"criterion": "squared_hinge"} if few else {})},
+            ),
         }
 
     @property

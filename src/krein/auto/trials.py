@@ -296,6 +296,8 @@ class Trials:
         The held-out rows of all models come in the same order, which depends on their content only.
         """
         found = [model._held_out(task) for model, task in self._kept]
+        for model, _ in self._kept:
+            model._forget_folds()
         return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
 
     def _close(self) -> tuple[str, list[Good]]:

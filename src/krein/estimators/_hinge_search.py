@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from .._hashing import Hashes
 from ..learning import MarginLoss, Newton, Split
-from ..learning.newton import NewtonState, Piece, outputs
+from ..learning.newton import NewtonState, outputs
+from ..learning.newton_starts import Starts
+from ..learning.newton_systems import Piece
 from ..streaming import fold
 from ._passes import Scores
 from ._task import FeatureBlock, FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
+
+# The coefficients of all penalties of a fold are kept if they need no more memory than this.
+KEPT_BYTES = 2**24
 
 
 class CenteredRows:
@@ -144,19 +149,22 @@ class LeftOut:
             raise KeyboardInterrupt
         return state
 
-    def path(self, y: Array, candidates: list[Split]) -> Iterator[tuple[int, NewtonState]]:
-        """The solution for each candidate, largest penalty first: each is near the next one."""
-        state = NewtonState.zero(self.rows)
-        for i in sorted(range(len(candidates)), key=lambda i: -candidates[i].alpha):
-            yield i, self.solve(y, candidates[i], state)
+    def outputs(self, candidates: list[Split]) -> tuple[Array, Array]:
+        """The outputs of the rows left out, (c, m, q), and the coefficients, (c, p + 1, q).
 
-    def outputs(self, candidates: list[Split]) -> Array:
-        """The outputs of the rows left out, shape (c, m, q)."""
+        Solutions are found for the largest penalty first: each of them is near the next one.
+        """
+        n_classes = len(self.rows.targets)
         found = np.empty((len(candidates), *self.Y.shape))
+        coefs = np.empty((len(candidates), self.rows.width + 1, n_classes))
+        starts = Starts.of(self.solver, self.rows, self.rows.Y, self.weight, candidates)
         for k, y in enumerate(self.rows.targets):
-            for i, state in self.path(y, candidates):
-                found[i, :, k] = self.at(state)
-        return found
+            state = NewtonState.zero(self.rows) if starts is None else starts.first(self.rows)
+            for i in sorted(range(len(candidates)), key=lambda i: -candidates[i].alpha):
+                if starts is None or not starts.offer(i, k, y, state):
+                    self.solve(y, candidates[i], state)
+                found[i, :, k], coefs[i, :, k] = self.at(state), state.coef
+        return found, coefs
 
     def solutions(self, penalty: Split, start: Array | None) -> Array:
         """The coefficients of all classes, shape (p + 1, q), the intercepts last.
@@ -218,6 +226,7 @@ class Search:
         self.solver, self.rows, self.task, self.nested = solver, rows, task, nested
         self.judge = judge
         self._starts: dict[tuple[int, int], Array] = {}
+        self._solved: dict[tuple[int, Split], Array] = {}
 
     def folds(self) -> Iterable[LeftOut]:
         """The folds that can be judged."""
@@ -247,10 +256,23 @@ class Search:
         """Error, loss, squared error and Brier score of each candidate, on the rows left out."""
         scores = Scores(len(candidates), self.task.targets)
         for part in self.folds():
-            found = part.outputs(candidates)
+            found, coefs = part.outputs(candidates)
             scores.add(found, part.Y, part.judging, self.judge.value(part.Y * found).sum(axis=2))
+            if coefs.nbytes <= KEPT_BYTES:
+                keys = [(part.number, penalty) for penalty in candidates]
+                self._solved |= dict(zip(keys, coefs, strict=True))
         columns = scores.errors, scores.losses, scores.squared_errors, scores.brier
         return list(zip(*columns, strict=True))
+
+    def solved(self, penalty: Split) -> dict[int, tuple[Array, Array]]:
+        """Coefficients and intercepts without the rows of each fold, if the search has kept them.
+
+        The features that they belong to are not centred.
+        """
+        parts = list(self.folds())
+        if not all((part.number, penalty) in self._solved for part in parts):
+            return {}
+        return {p.number: p.uncentered(self._solved[p.number, penalty]) for p in parts}
 
     def loss_and_gradient(self, penalty: Split) -> tuple[float, Array]:
         """The loss on the rows left out and its derivatives by the logarithms of the penalties."""

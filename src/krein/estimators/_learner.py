@@ -82,6 +82,7 @@ class Learner(Certainty, Estimator):
                 representation = self._recipe.fit(survey.sample, targets, rng)
             with stage(self, "learning"):
                 self._learn(Task(data, survey, targets, self._recipe, representation))
+            self._forget_folds()
         return self
 
     def _learn(self, task: Task) -> None:
@@ -125,6 +126,9 @@ class Learner(Certainty, Estimator):
 
     def _forget(self) -> None:
         """Drop what only further rows would need."""
+
+    def _forget_folds(self) -> None:
+        """Drop what only `_fold_models` would need."""
 
     def _solve(self, task: Task) -> None:
         raise TypeError(f"{self._name} must define _solve.")

@@ -187,6 +187,9 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         self._warn(states)
 
     def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
+        if found := vars(self).get("_kept_folds"):
+            yield from found.items()
+            return
         penalty = Split(self.alpha_, self.alpha_neg_)
         search = vars(self).get("_kept_search") or self._search_on(task)
         for part in search.folds():
@@ -201,6 +204,9 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
 
     def _forget(self) -> None:
         del self._kept_search
+
+    def _forget_folds(self) -> None:
+        self.__dict__.pop("_kept_folds", None)
 
     def _warn(self, states: list[NewtonState]) -> None:
         if any(state.interrupted for state in states):
@@ -248,6 +254,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         names = ("error", self._judged, "squared_error", "brier")
         self.cv_results_ = as_table(tried, **dict(zip(names, np.array(scores).T, strict=True)))
         self.cv_results_["chosen"] = tried.index(found)
+        self._kept_folds = search.solved(found)
         return found
 
     def _descend(self, wanted: Wanted, search: Search) -> Split:

@@ -11,41 +11,27 @@ stages with wider corners, and the solution of each stage is the start of the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._threads import one_blas_thread
 from ..forms import Form
 from ..streaming.fold import fold
-from ..streaming.moments import add_gram
 from .losses import MarginLoss
+from .newton_systems import Gram, Piece, Rows, newton_system
 from .penalties import Split
 
 Array = NDArray[np.floating]
-Piece = tuple[slice, Array]
 
-# Rows of one product.
-TOGETHER = 2048
 # Up to this number of features the solver uses one BLAS thread.
 WIDE = 2048
 # The tolerance of solutions that another solution begins with.
 ROUGH = 1e-2
-
-
-class Rows(Protocol):
-    """Features that can be walked in pieces ``(slice of rows, Z)`` as often as needed."""
-
-    n_rows: int
-    width: int
-
-    def __iter__(self) -> Iterator[Piece]: ...
 
 
 @dataclass
@@ -58,16 +44,13 @@ class NewtonState:
         The coefficients, then the intercept.
     outputs : ndarray of shape (n,)
         f(x_i) for all rows, rows of weight zero included.
-    counted : ndarray of shape (n,)
-        The weights with which the rows are in the Gram matrix.
-    gram : ndarray of shape (p + 1, p + 1)
-        The Gram matrix of the rows; entries below the diagonal have no meaning.
+    gram : Gram
+        The Gram matrix of the rows.
     """
 
     coef: Array
     outputs: Array
-    counted: Array
-    gram: Array
+    gram: Gram
     n_iter: int = 0
     converged: bool = False
     interrupted: bool = False
@@ -75,8 +58,7 @@ class NewtonState:
 
     @classmethod
     def zero(cls, rows: Rows) -> NewtonState:
-        p = rows.width + 1
-        return cls(np.zeros(p), np.zeros(rows.n_rows), np.zeros(rows.n_rows), np.zeros((p, p)))
+        return cls(np.zeros(rows.width + 1), np.zeros(rows.n_rows), Gram(rows))
 
     @classmethod
     def at(cls, rows: Rows, coef: Array) -> NewtonState:
@@ -126,7 +108,7 @@ class Newton:
         state : NewtonState
         """
         state.n_iter, state.converged = 0, False
-        diagonal = self._diagonal(penalty)
+        diagonal = self.diagonal(penalty)
         if np.any(state.coef[~np.isfinite(diagonal)]):
             state.coef[~np.isfinite(diagonal)] = 0.0
             state.outputs = outputs(rows, state.coef)
@@ -154,7 +136,24 @@ class Newton:
         while state.n_iter < self.max_iter and not state.converged:
             self._step(rows, y, weight, diagonal, state)
 
-    def _diagonal(self, penalty: Split) -> Array:
+    def objective(
+        self, y: Array, weight: Array, penalty: Split, coef: Array, outputs: Array
+    ) -> float:
+        """Return the objective of coefficients, which must be zero where the penalty is infinite.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n,)
+        weight : ndarray of shape (n,)
+        penalty : Split
+        coef : ndarray of shape (p + 1,)
+        outputs : ndarray of shape (n,)
+            The outputs of the coefficients.
+        """
+        return self._objective(y, weight, self.diagonal(penalty), coef, outputs)
+
+    def diagonal(self, penalty: Split) -> Array:
+        """Return the penalty of each coefficient, shape (p + 1,), that of the intercept last."""
         # An infinite penalty holds the coefficient at zero.
         return np.append(penalty.diagonal(self.form), 0.0 if self.fit_intercept else np.inf)
 
@@ -168,13 +167,13 @@ class Newton:
     ) -> None:
         margin = y * state.outputs
         active = weight * self.of.half_curvature(margin)
-        total = weight.sum()
+        total = float(weight.sum())
         downhill = -weight * y * self.of.half_slope(margin)
-        gradient = update_gram(rows, active, downhill, state)
-        used = np.flatnonzero(np.isfinite(diagonal))
+        gradient, solve = newton_system(rows, active, downhill, diagonal, total, state.gram)
+        used = np.isfinite(diagonal)
         slope = diagonal[used] * state.coef[used] - gradient[used] / total
         direction = np.zeros_like(state.coef)
-        direction[used] = -self._solve(state.gram, used, diagonal, total, slope)
+        direction[used] = -solve(slope)
         change = outputs(rows, direction)
         step = self._line_search(y, weight, diagonal, state, direction, change)
         coef, f = state.coef + step * direction, state.outputs + step * change
@@ -186,22 +185,6 @@ class Newton:
         same = np.array_equal(weight * self.of.half_curvature(y * f), active)
         # With unchanged pieces and a full step the minimum is exact.
         state.converged = (same and abs(step - 1) < 1e-9) or decrease <= self.tol * objective
-
-    def _solve(
-        self, gram: Array, used: NDArray, diagonal: Array, total: float, right: Array
-    ) -> Array:
-        first = len(used) == used[-1] + 1 if len(used) else True
-        A = (gram[: len(used), : len(used)] if first else gram[np.ix_(used, used)]) / total
-        A.flat[:: len(A) + 1] += diagonal[used]
-        # Without an active row, or with fewer active rows than features and a tiny penalty, the
-        # system is singular. The larger shares are for products in single precision.
-        for share in (0.0, 1e-12, 1e-9, 1e-6):
-            B = A + share * (1 + np.trace(A)) * np.eye(len(A)) if share else A
-            # The upper triangle of B is the lower one of Bᵀ, which LAPACK reads without a copy.
-            L, failed = dpotrf(B.T, lower=1, clean=0)
-            if not failed:
-                return dpotrs(L, right, lower=1)[0]
-        raise LinAlgError("The Newton system is not positive definite.")
 
     def _line_search(
         self,
@@ -248,14 +231,14 @@ class Newton:
         On the active set ``(ZᵀSZ/W + P)w = ZᵀSy/W``, hence ``∂w = −(ZᵀSZ/W + P)⁻¹ ∂P w``; the set
         does not move with the penalties but for single points (Chapelle et al., 2002).
         """
-        diagonal = self._diagonal(penalty)
-        used = np.flatnonzero(np.isfinite(diagonal))
+        diagonal = self.diagonal(penalty)
+        used = np.isfinite(diagonal)
         active = weight * self.of.half_curvature(y * state.outputs)
-        update_gram(rows, active, np.zeros_like(active), state)
+        none, total = np.zeros_like(active), float(weight.sum())
+        _, solve = newton_system(rows, active, none, diagonal, total, state.gram)
         change = np.zeros((2, len(state.coef)))
         for out, d in zip(change, penalty.derivatives(self.form), strict=True):
-            right = (np.append(d, 0.0) * state.coef)[used]
-            out[used] = -self._solve(state.gram, used, diagonal, weight.sum(), right)
+            out[used] = -solve((np.append(d, 0.0) * state.coef)[used])
         return change
 
 
@@ -278,77 +261,6 @@ class Outputs:
 def outputs(rows: Rows, coef: Array) -> Array:
     """``Z w + b`` from one pass; coef has the intercept last."""
     return fold(rows, Outputs(rows.n_rows, coef)).values
-
-
-def update_gram(rows: Rows, counted: Array, residual: Array, state: NewtonState) -> Array:
-    """Bring ``ZᵀSZ`` to the weights `counted` and return ``Zᵀ residual``, with a column of ones.
-
-    Only rows whose weight changes are multiplied, unless more rows change than stay.
-    """
-    change: Array = counted - state.counted
-    if np.count_nonzero(change) > np.count_nonzero(counted):
-        state.gram[...] = 0.0
-        change = counted
-    found = fold(rows, GramChange(rows.width, change, residual))
-    state.gram += found.gram()
-    state.counted = counted
-    return np.append(found.gradient, residual.sum())
-
-
-class GramChange:
-    """The statistic of a Newton step: ``Zᵀ residual`` and the change ``Zᵀ diag(change) Z``."""
-
-    def __init__(self, width: int, change: Array, residual: Array):
-        self.change, self.residual = change, residual
-        self.gradient: Array = np.zeros(width)
-        self._waiting = [_Waiting(width + 1, sign) for sign in (1.0, -1.0)]
-
-    def update(self, piece: Piece) -> GramChange:
-        rows, Z = piece
-        self.gradient += Z.T @ self.residual[rows].astype(Z.dtype)
-        for several in self._waiting:
-            moved = np.flatnonzero(several.sign * self.change[rows] > 0)
-            several.add(Z[moved], np.sqrt(np.abs(self.change[rows][moved])))
-        return self
-
-    def merge(self, other: GramChange) -> GramChange:
-        self.gradient += other.gradient
-        for mine, theirs in zip(self._waiting, other._waiting, strict=True):
-            mine.total += theirs.sum()
-        return self
-
-    def gram(self) -> Array:
-        """The change of the Gram matrix, shape (p + 1, p + 1), on and above the diagonal."""
-        added, taken = (several.sum() for several in self._waiting)
-        return added - taken
-
-
-class _Waiting:
-    """Rows that are multiplied when there are enough of them: small products are slow."""
-
-    def __init__(self, width: int, sign: float):
-        self.sign, self.n = sign, 0
-        self.rows = np.empty((TOGETHER, width))
-        self.total = np.zeros((width, width))
-
-    def add(self, Z: Array, scale: Array) -> None:
-        start = 0
-        while start < len(Z):
-            stop = min(len(Z), start + TOGETHER - self.n)
-            here = self.rows[self.n : self.n + stop - start]
-            here[:, :-1], here[:, -1] = Z[start:stop], 1.0
-            here *= scale[start:stop, None]
-            self.n, start = self.n + stop - start, stop
-            if self.n == TOGETHER:
-                self.sum()
-
-    def sum(self) -> Array:
-        """Multiply the rows that wait and return the sum of all products."""
-        if self.n:
-            A = self.rows[: self.n]
-            add_gram([A], self.total)
-            self.n = 0
-        return self.total
 
 
 def warm_start(

@@ -1,0 +1,147 @@
+"""Where Newton's method for the squared hinge begins: least squares of all classes at once.
+
+A row counts if its margin is below 1. If all rows count, the minimum is that of least squares with
+the targets ±1, and one factorisation serves all classes. That is the case for large penalties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..streaming.fold import fold
+from .losses import SquaredHinge
+from .newton import Newton, NewtonState
+from .newton_systems import Gram, Piece, Rows, primal
+from .penalties import Split
+
+Array = NDArray[np.floating]
+
+# Starts are computed if their outputs for all rows, classes and penalties fit into this memory.
+MOST_BYTES = 2**26
+
+
+class Products:
+    """The statistic of the products of the features, and a column of ones, with some columns.
+
+    Parameters
+    ----------
+    right : ndarray of shape (n, q)
+    width : int
+        The number of features p.
+    """
+
+    def __init__(self, right: Array, width: int):
+        self.right, self.total = right, np.zeros((width, right.shape[1]))
+
+    def update(self, piece: Piece) -> Products:
+        rows, Z = piece
+        self.total += Z.T @ self.right[rows].astype(Z.dtype)
+        return self
+
+    def merge(self, other: Products) -> Products:
+        self.total += other.total
+        return self
+
+    def with_ones(self) -> Array:
+        """The products, shape (p + 1, q); those of the ones are last."""
+        return np.vstack([self.total, self.right.sum(axis=0)])
+
+
+class AllOutputs:
+    """The statistic ``Z W + b`` of all rows; the intercepts are the last row of the coefficients.
+
+    Parameters
+    ----------
+    n_rows : int
+    coefs : ndarray of shape (p + 1, q)
+    """
+
+    def __init__(self, n_rows: int, coefs: Array):
+        self.coefs, self.values = coefs, np.full((n_rows, coefs.shape[1]), np.nan)
+
+    def update(self, piece: Piece) -> AllOutputs:
+        rows, Z = piece
+        self.values[rows] = Z @ self.coefs[:-1].astype(Z.dtype) + self.coefs[-1]
+        return self
+
+    def merge(self, other: AllOutputs) -> AllOutputs:
+        np.copyto(self.values, other.values, where=np.isnan(self.values))
+        return self
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Solutions of least squares for several penalties.
+
+    Attributes
+    ----------
+    solver : Newton
+    weight : ndarray of shape (n,)
+    penalties : sequence of Split
+    gram : Gram
+        The Gram matrix of all rows.
+    coefs : ndarray of shape (c, p + 1, q)
+    outputs : ndarray of shape (n, c, q)
+    """
+
+    solver: Newton
+    weight: Array
+    penalties: Sequence[Split]
+    gram: Gram
+    coefs: Array
+    outputs: Array
+
+    @classmethod
+    def of(
+        cls, solver: Newton, rows: Rows, Y: Array, weight: Array, penalties: Sequence[Split]
+    ) -> Starts | None:
+        """Solve the least squares; None if the loss is another one or memory is short.
+
+        Parameters
+        ----------
+        solver : Newton
+        rows : Rows
+        Y : ndarray of shape (n, q)
+            −1 or +1.
+        weight : ndarray of shape (n,)
+        penalties : sequence of Split
+        """
+        (n, q), c = Y.shape, len(penalties)
+        if not isinstance(solver.of, SquaredHinge) or 8 * n * c * q > MOST_BYTES:
+            return None
+        gram, total = Gram(rows), float(weight.sum())
+        gram.bring_to(rows, weight, np.zeros(n))
+        assert gram.values is not None
+        right = fold(rows, Products(weight[:, None] * Y, rows.width)).with_ones() / total
+        coefs = np.zeros((c, rows.width + 1, q))
+        for coef, penalty in zip(coefs, penalties, strict=True):
+            diagonal = solver.diagonal(penalty)
+            used = np.flatnonzero(np.isfinite(diagonal))
+            coef[used] = primal(gram.values, used, diagonal, total)(right[used])
+        flat = coefs.transpose(1, 0, 2).reshape(rows.width + 1, c * q)
+        outputs = fold(rows, AllOutputs(n, flat)).values.reshape(n, c, q)
+        return cls(solver, weight, penalties, gram, coefs, outputs)
+
+    def first(self, rows: Rows) -> NewtonState:
+        """Return the state at zero, with the Gram matrix of all rows."""
+        state = NewtonState.zero(rows)
+        state.gram = self.gram.shared()
+        return state
+
+    def offer(self, i: int, k: int, y: Array, state: NewtonState) -> bool:
+        """Move a state to the solution of penalty i and class k if the objective is lower there.
+
+        Return True if this solution is the minimum: all rows count.
+        """
+        coef, f = self.coefs[i, :, k], self.outputs[:, i, k]
+        here = self.solver.objective(y, self.weight, self.penalties[i], state.coef, state.outputs)
+        there = self.solver.objective(y, self.weight, self.penalties[i], coef, f)
+        all_count = bool(np.all((y * f < 1) | (self.weight == 0)))
+        if all_count or there < here:
+            state.coef, state.outputs, state.objective = coef.copy(), f.copy(), there
+        state.n_iter, state.converged = 0, all_count
+        return all_count
