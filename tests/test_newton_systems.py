@@ -115,10 +115,9 @@ def test_a_shared_matrix_is_copied_before_it_changes():
     other.bring_to(rows, np.where(y > 0, weight, 0.0), y)
     assert_array_equal(gram.values, before)
     gram.bring_to(rows, weight / 2, y)
-    ones = np.column_stack([Z, np.ones(len(Z))])
-    assert_allclose(
-        np.triu(gram.values), np.triu(ones.T @ (weight[:, None] / 2 * ones)), atol=1e-10
-    )
+    ones = np.column_stack([rows.Z, np.ones(rows.n_rows)])
+    expected = ones.T @ (weight[:, None] / 2 * ones)
+    assert_allclose(np.triu(gram.values), np.triu(expected), atol=1e-10)
 
 
 def test_other_losses_and_many_outputs_begin_at_zero():
