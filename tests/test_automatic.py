@@ -353,3 +353,23 @@ def test_the_first_error_is_raised_where_no_map_suits_the_data():
     with pytest.raises(ValueError, match="is zero on all"):
         model.fit(X, LABELS)
     assert not hasattr(model, "report_")
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+def _similar(x, y):
+    return float(len(set(x) & set(y))) / len(set(x) | set(y))
+
+
+@pytest.mark.parametrize("n", [40, 140])
+def test_processes_change_nothing_but_time(n):
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefgh"), rng.integers(2, 7))) for _ in range(n)]
+    y = np.array(["a" in word for word in words])
+    kernel = Pairwise(_similar, symmetric=True)
+    options = {"n_components": 5, "random_state": 0}
+    one = KreinClassifier(kernel, **options).fit(words, y)
+    two = KreinClassifier(kernel, n_jobs=2, **options).fit(words, y)
+    new = ["abc", "hgf", "dd"]
+    assert_rounded(two.decision_function(new), one.decision_function(new), 1e-8)

@@ -135,10 +135,12 @@ class Automatic(Certainty, Estimator):
         if choice is None or choice.columns is None:
             of_objects = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
             seen = views(kernel, n_rows, of_objects)
-            maps = candidates(seen, n_rows, self.n_components, self.max_megabytes, seed)
+            n_jobs = None if isinstance(kernel, Remembered) else self.n_jobs
+            sizes = n_rows, self.n_components, self.max_megabytes
+            maps = candidates(seen, *sizes, seed, n_jobs)
         else:
-            sizes = n_rows, survey.sample.X.shape[1], targets.n_outputs
-            maps, notes = self._of_table(choice, sizes, plan, seed)
+            shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
+            maps, notes = self._of_table(choice, shape, plan, seed)
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
             self._learners(few),
@@ -243,7 +245,7 @@ class Automatic(Certainty, Estimator):
             return kernel
         if 8 * count(data.memory.X) ** 2 > self.max_megabytes * 2**20:
             return kernel
-        return Remembered(kernel, Memory(kernel._check_data(data.memory.X)))
+        return Remembered(kernel, Memory(kernel._check_data(data.memory.X), self.n_jobs))
 
     def _median(self, kernel: Kernel | str, data: Data, sample: Any) -> float:
         if self._chooses:

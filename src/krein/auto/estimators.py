@@ -58,6 +58,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     {max_seconds}
     {max_megabytes}
     {cv}
+    {n_jobs}
     {random_state}
 
     Attributes
@@ -88,6 +89,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
         cv: Any = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
     ):
         store(self, locals())
@@ -149,6 +151,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     {max_seconds}
     {max_megabytes}
     {cv}
+    {n_jobs}
     {class_weight}
     {random_state}
 
@@ -182,6 +185,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         max_seconds: float | None = None,
         max_megabytes: float = 1024.0,
         cv: Any = "auto",
+        n_jobs: int | None = None,
         class_weight: Any = None,
         random_state: Any = None,
     ):

@@ -143,20 +143,36 @@ def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **ra
 
 
 def candidates(
-    seen: list[View], n_rows: int, n_components: int | str, megabytes: float, seed: int
+    seen: list[View],
+    n_rows: int,
+    n_components: int | str,
+    megabytes: float,
+    seed: int,
+    n_jobs: int | None = None,
 ) -> list[Candidate]:
-    """Return the maps to try, cheap ones first; maps beyond the limit of memory are left out."""
-    first, *others = _all_maps(seen, n_rows, n_components, seed)
+    """Return the maps to try, cheap ones first; maps beyond the limit of memory are left out.
+
+    Parameters
+    ----------
+    seen : list of View
+    n_rows : int
+    n_components : int or "auto"
+    megabytes : float
+    seed : int
+    n_jobs : int, default=None
+        Number of processes that evaluate a kernel of objects.
+    """
+    options = {"random_state": seed, "n_jobs": n_jobs}
+    first, *others = _all_maps(seen, n_rows, n_components, options)
     return [first, *(c for c in others if 4 * 8 * c.width**2 <= megabytes * 2**20)]
 
 
 def _all_maps(
-    seen: list[View], n_rows: int, n_components: int | str, seed: int
+    seen: list[View], n_rows: int, n_components: int | str, options: dict[str, Any]
 ) -> Iterator[Candidate]:
     automatic = n_components == "auto"
     ranks = [w for w in WIDTHS if w < n_rows] or [max(1, n_rows)]
     ranks = ranks if automatic else [int(n_components)]
-    options: dict[str, Any] = {"random_state": seed}
     # Similarities to as many objects as the widest map has landmarks.
     rule, width = ("all", n_rows) if n_rows <= WHOLE else ("uniform", 3 * ranks[-1])
     if automatic and not all(view.is_similar for view in seen) and n_rows <= FEWEST:
@@ -183,15 +199,16 @@ def _all_maps(
         if n_rows > FEW and is_of_vectors(view.kernel):
             continue  # costs most of the time there, and is for similarities of objects
         scaled = _rows(view, width, landmarks=rule, scale=True, **options).features
-        shaped = make_pipeline(scaled, Nystrom(Gaussian(SIGMA), width, landmarks=rule, **options))
+        seed = options["random_state"]
+        of_values = Nystrom(Gaussian(SIGMA), width, landmarks=rule, random_state=seed)
+        shaped = make_pipeline(scaled, of_values)
         yield Candidate(f"Gaussian of {rows.name}", width, shaped)
     if is_of_vectors(given.kernel) and n_rows > max(WHOLE, GIVEN):
         yield Candidate("Nystrom", GIVEN, given.map(Nystrom, GIVEN, **options), directed)
     if is_of_vectors(given.kernel) and n_rows >= MANY:
-        width = 2 * ranks[-1]
-        yield Candidate(
-            "RandomFourier", width, given.map(RandomFourier, width, **options), directed
-        )
+        width, seed = 2 * ranks[-1], options["random_state"]
+        waves = given.map(RandomFourier, width, random_state=seed)
+        yield Candidate("RandomFourier", width, waves, directed)
 
 
 def _rows(view: View, width: int, **options: Any) -> Candidate:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 from sklearn.utils._param_validation import StrOptions
 
 from ..estimators._parameters import COUNT, POSITIVE, shared
@@ -32,6 +34,9 @@ max_megabytes : float, default=1024
 cv : int, splitter, iterable of (train, test) or "auto", default="auto"
     The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
     up to 100 rows, else 5.
+n_jobs : int, default=None
+    Number of processes that evaluate a kernel of objects; None means the current process and −1 all
+    cores. Kernels of vectors and matrix products use threads instead.
 random_state : int, RandomState, Generator or None, default=None
     The seed of the folds, samples and maps.
 best_estimator_ : learner
@@ -56,5 +61,6 @@ with_parameters = shared(
     dissimilarity=["boolean"],
     max_seconds=[POSITIVE, None],
     max_megabytes=[POSITIVE],
+    n_jobs=[Integral, None],
     cv=["cv_object", StrOptions({"auto"})],
 )

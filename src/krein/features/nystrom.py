@@ -18,6 +18,7 @@ from .._validation import store
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
 from ..kernels.errors import BadPairError
+from ..kernels.processes import kernel_values
 from ..kernels.values import check_values, warn_uninformative
 from ..rows import count, take
 from .base import FeatureMap
@@ -28,7 +29,7 @@ from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .own_values import own_values
 from .projection import Values, project
 from .rank import choose_rank
-from .source import Source, as_kernel, kernel_values, landmark_columns
+from .source import Source, as_kernel, landmark_columns
 
 # The number of landmarks whose kernel values tell whether the kernel says anything.
 N_JUDGED = 100

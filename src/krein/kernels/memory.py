@@ -13,6 +13,7 @@ from ..rows import count, take
 from .base import Kernel
 from .combined import Composite
 from .errors import BadPairError, swapped
+from .processes import kernel_values
 from .traits import Traits
 
 
@@ -28,7 +29,8 @@ class Table:
         missing = np.unique(columns[~self.done[columns]])
         if len(missing):
             try:
-                self.values[:, missing] = kernel(X, memory.take(missing))
+                Y = memory.take(missing)
+                self.values[:, missing] = kernel_values(kernel, X, Y, memory.n_jobs)
             except BadPairError as bad:
                 if X is memory.objects:
                     pair = bad.row, int(missing[bad.column])
@@ -48,10 +50,12 @@ class Memory:
     ----------
     objects : list, ndarray or CSR matrix
         The training objects as `Kernel._check_data` returns them. The memory keeps a copy.
+    n_jobs : int, default=None
+        Number of processes that evaluate the kernel; None means the current process.
     """
 
-    def __init__(self, objects: Any):
-        self.objects = own(objects)
+    def __init__(self, objects: Any, n_jobs: int | None = None):
+        self.objects, self.n_jobs = own(objects), n_jobs
         hashes = hash_rows(objects)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
