@@ -95,6 +95,21 @@ def test_fit_warns_where_held_out_rows_explode(key):
         features.fit(X[:1200])
 
 
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_the_range_of_the_kernel_includes_the_landmarks(precomputed):
+    # Nearly all rows have no similarity to any row: the values of the held-out rows are all zero.
+    rng = np.random.default_rng(0)
+    X = np.where(np.arange(640)[:, None] % 32 > 0, 0.01, 1.0) * rng.standard_normal((640, 8))
+    kernel = RectifiedSigmoid(1.0, -1.0)
+    K = kernel(X)
+    features = Nystrom("precomputed" if precomputed else kernel, 5, random_state=0)
+    Z = features.fit(K[:600, :600] if precomputed else X[:600]).transform(
+        K[:, :600] if precomputed else X
+    )
+    assert np.isfinite(Z).all()
+    assert np.abs(features.form_.signs @ np.square(Z).T).max() <= 2 * np.abs(K).max()
+
+
 def test_spare_landmarks_keep_the_same_map_from_exploding():
     features, X = _saturated(n_landmarks=150, landmarks="two-round")
     features.fit(X[:1200])

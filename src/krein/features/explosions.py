@@ -37,11 +37,11 @@ def guarded(
     """Warn if the map explodes on held-out rows; return the guard against new rows that explode.
 
     There is no guard without spare landmarks, because the columns may be rotated then, and no
-    eigenvalue belongs to a column.
+    eigenvalue belongs to a column. Nor is there one if all values that were looked at are zero.
     """
     largest = _check_held_out(owner, source, landmarks, sample, core, key)
     spare = source.is_symmetric and owner.core == "sketch" and len(core.left) > len(core.values)
-    return Guard(largest, core.values) if spare else None
+    return Guard(largest, core.values) if spare and largest > 0 else None
 
 
 def _check_held_out(
@@ -52,7 +52,8 @@ def _check_held_out(
     rows = held if len(held) else landmarks[:FEW]
     left = source.values(rows, landmarks)
     right = left if source.is_symmetric else source.turned(rows, landmarks)
-    seen = (left, right, source.diagonal(rows))
+    # The held-out rows may all have small values, and large ones are among the landmarks.
+    seen = (left, right, source.diagonal(rows), source.diagonal(landmarks))
     largest = max(float(np.abs(values).max()) for values in seen)
     own = np.abs(np.einsum("ij,ij->i", left @ core.left, right @ core.right))
     if len(held) and own.max() > EXPLODED * largest:
