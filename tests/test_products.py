@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from krein import _blas
-from krein._blas import add_product
+from krein._blas import add_product, multiply_lower
 from krein.streaming import Moments, MomentsSum
 from krein.streaming.moments import add_gram, symmetric
 
@@ -52,9 +52,34 @@ def test_a_product_is_added_in_place(shape, layout):
         assert_array_equal(whole[border], before[border])
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+@pytest.mark.parametrize("shape", [(0, 5), (1, 1), (7, 3), (300, 65)])
+@pytest.mark.parametrize("layout", ["rows", "columns", "part"])
+def test_a_product_with_a_triangle_replaces_the_matrix(shape, layout, dtype):
+    rng = np.random.default_rng(0)
+    n, p = shape
+    whole = rng.standard_normal((n + 3, p + 5)).astype(dtype)
+    A = {
+        "rows": np.array(whole[:n, :p], order="C"),
+        "columns": np.array(whole[:n, :p], order="F"),
+        "part": whole[1 : n + 1, 2 : p + 2],
+    }[layout]
+    before, L = whole.copy(), np.tril(rng.standard_normal((p, p))).astype(dtype)
+    expected = A.astype(float) @ L.astype(float)
+    multiply_lower(A, L)
+    tol = 1e-4 if dtype is np.float32 else 1e-12
+    assert_allclose(A.astype(float), expected, rtol=0, atol=tol * max(1, p))
+    border = np.ones(whole.shape, dtype=bool)
+    border[1 : n + 1, 2 : p + 2] = layout != "part"
+    assert_array_equal(whole[border], before[border])
+
+
 def test_without_addresses_of_blas_numpy_multiplies(monkeypatch):
     monkeypatch.setattr(_blas, "_routine", lambda name: None)
     A = np.random.default_rng(0).standard_normal((50, 8))
+    product, L = A.copy(), np.tril(A[:8])
+    multiply_lower(product, L)
+    assert_allclose(product, A @ L, rtol=1e-12)
     out = np.ones((8, 8))
     add_product(A, A, out)
     assert_allclose(np.triu(out), np.triu(A.T @ A + 1), rtol=1e-12)

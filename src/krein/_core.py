@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ._threads import blas_threads_for
 
-# Number of columns of a triangular map that are computed at a time.
-STRIP = 64
+# Maps with fewer columns than this are not made triangular, because a full product is as fast.
+NARROW = 64
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Core:
         """
         m, rank = self.left.shape
         definite = np.array_equal(self.left, self.right)
-        if rank < max(m, STRIP) or not definite:
+        if rank < max(m, NARROW) or not definite:
             return self
         T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
         return replace(self, left=T, right=T)

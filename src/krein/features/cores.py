@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dtrcon
 
-from .._core import STRIP, Core, factorise
+from .._core import Core, factorise
 from .._threads import blas_threads_for
 from .._validation import unit_of
 from ..published.cores import one_shot_core, squared_core
@@ -62,14 +62,6 @@ def check_not_zero(core: Core, source: Source, n_landmarks: int) -> None:
             f"{source.kernel!r} is zero on all {n_landmarks} landmarks (n_samples = "
             f"{len(source)}), so no features exist: choose other landmarks or another kernel."
         )
-
-
-def strips(matrix: NDArray) -> list[tuple[slice, slice]]:
-    """Return column strips of a map, each with the rows that are not zero in a lower triangle."""
-    m, rank = matrix.shape
-    if m != rank or np.any(np.triu(matrix, 1)):
-        return [(slice(0, rank), slice(0, m))]
-    return [(slice(a, min(a + STRIP, rank)), slice(a, m)) for a in range(0, rank, STRIP)]
 
 
 def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Core:

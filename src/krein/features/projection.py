@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blas import multiply_lower
 from .._blocks import row_blocks
 from .._threads import one_blas_thread, over_blocks
 from ..kernels import Kernel
 from ..rows import count
-from .cores import strips
 
 Values = Callable[[slice], NDArray]
 # Size of a block of kernel values that stays in the cache between the kernel and the product.
@@ -56,13 +56,16 @@ def project(
     """
     dtype = feature_dtype(X)
     out = np.empty((count(X), matrix.shape[1]), dtype=dtype)
-    matrix = matrix.astype(dtype)
-    parts = strips(matrix)
+    matrix = matrix.astype(dtype, order="C")
+    is_triangular = matrix.shape == matrix.T.shape and not np.triu(matrix, 1).any()
     signs = None if signs is None else signs.astype(dtype)
 
     def multiply(block: NDArray, rows: slice) -> None:
-        for columns, used in parts:
-            np.matmul(block[:, used], matrix[used, columns], out=out[rows, columns])
+        if is_triangular:
+            out[rows] = block
+            multiply_lower(out[rows], matrix)
+        else:
+            np.matmul(block, matrix, out=out[rows])
         if signs is not None and own is not None:
             own[rows] = np.abs(np.square(out[rows]) @ signs)
 
