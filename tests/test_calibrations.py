@@ -110,6 +110,15 @@ def test_a_softmax_minimises_the_log_loss():
     assert loss(calibrated(f, codes, np.ones(3000))) < loss(Softmax.of(f, codes, np.ones(3000)))
 
 
+def test_outputs_that_say_nothing_have_no_slope():
+    codes = np.arange(60) % 3 % 2
+    assert Sigmoid.of(np.zeros((60, 1)), codes, np.ones(60)).slope == 0
+    for shifts in (False, True):
+        found = Softmax.of(np.ones((60, 3)), np.arange(60) % 3, np.ones(60), shifts=shifts)
+        assert found.slope == 0
+        assert_allclose(found.offsets, 0, atol=1e-9)
+
+
 def test_many_rows_that_are_no_sigmoid_get_an_isotonic_function():
     rng = np.random.default_rng(4)
     f = rng.uniform(-1, 1, 4000)

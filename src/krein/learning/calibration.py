@@ -316,7 +316,9 @@ def _smoothed(codes: NDArray[np.intp], weight: Array) -> Array:
 def _fitted(f: Array, targets: Array, weight: Array, free: Sequence[int]) -> list[float]:
     """Minimise the log-loss of ``P(c) ∝ exp(slope · f_c + offset_c)`` by Newton's method.
 
-    The problem is convex. The steps stay in a trust region.
+    The problem is convex. The steps stay in a trust region, and conjugate gradients find them: the
+    second derivatives are singular, since equal offsets of all classes change nothing, and
+    factorising them may not end in SciPy 1.15.
 
     Parameters
     ----------
@@ -362,7 +364,9 @@ def _fitted(f: Array, targets: Array, weight: Array, free: Sequence[int]) -> lis
         offsets = np.diag(weighted.sum(axis=0)) - weighted.T @ P
         return np.block([[corner, edge], [edge[:, None], offsets]])[np.ix_(free, free)]
 
-    start, options = np.zeros(len(free)), {"gtol": 1e-10, "max_trust_radius": 1e6}
-    found = minimize(loss, start, jac=gradient, hess=hessian, method="trust-exact", options=options)
-    slope, *offsets = whole(found.x).tolist()
+    start, options = np.zeros(len(free)), {"gtol": 1e-8, "max_trust_radius": 1e6}
+    near = minimize(loss, start, jac=gradient, hess=hessian, method="trust-ncg", options=options).x
+    # Each step squares the error, so the last one leaves rounding errors only.
+    near -= np.linalg.pinv(hessian(near), 1e-9, hermitian=True) @ gradient(near)
+    slope, *offsets = whole(near).tolist()
     return [slope / scale, *offsets]
