@@ -64,7 +64,7 @@ class Report:
     Attributes
     ----------
     criteria : tuple of str
-        The losses by which trials are compared, the first one before the others.
+        The losses by which trials are compared; the later ones break ties of the earlier ones.
     trials : list of Trial
         Everything that was tried.
     averaged : list of int
