@@ -19,8 +19,9 @@ from scipy.special import logsumexp, softmax
 
 Array = NDArray[np.floating]
 
-# With fewer rows, the simpler calibration of two classes, and of more classes, is always taken. It
-# is also taken with more than SOME classes, whose offsets cost more than they tell.
+# With fewer than MANY rows of two classes, or SOME rows of more classes, the simpler calibration is
+# always taken. It is also taken with more than SOME classes, whose offsets cost more than they
+# gain.
 MANY, SOME = 1000, 100
 # The largest number of steps of an isotonic calibration that are kept.
 STEPS = 1000

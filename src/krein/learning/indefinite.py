@@ -35,7 +35,7 @@ class SymmetricIndefinite:
     penalty: ClassVar[type] = Indefinite
 
     def solve(self, problem: LeastSquares, penalty: Indefinite) -> Array:
-        """The coefficients, shape (p, q); a penalty that meets an eigenvalue warns."""
+        """The coefficients, shape (p, q); warns if the penalty meets an eigenvalue."""
         A = problem.gram + penalty.matrix(self.form)
         smallest = np.abs(np.linalg.eigvalsh(A)).min(initial=np.inf)
         if smallest < 1e-8 * np.abs(A).max(initial=0):
@@ -57,7 +57,7 @@ class SymmetricIndefinite:
 
 
 def _solved(A: Array, right: Array) -> Array:
-    """``A⁻¹ right``; of a matrix that is exactly singular the shortest solution."""
+    """``A⁻¹ right``; the shortest solution if the matrix is exactly singular."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SciPy's warning of ill-conditioned matrices
         try:

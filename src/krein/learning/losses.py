@@ -63,9 +63,9 @@ class Hinge(MarginLoss):
     The loss is 1 − m for m < 1 − h, ``(1 + h − m)² / (4h)`` for |1 − m| ≤ h, and 0 for m > 1 + h.
     It exceeds the hinge by at most h/4, at m = 1.
 
-    Only the rows in the corner have curvature. At w = 0 a narrow corner has none of the rows, and a
-    Newton step would move the intercept alone. The stages therefore begin with a corner that has
-    all rows at w = 0, and halve it until it is as narrow as wanted.
+    Only the rows in the corner have curvature. At w = 0 a narrow corner contains no row, and a
+    Newton step would move the intercept alone. The stages therefore begin with a corner that
+    contains all rows at w = 0, and halve it until it is as narrow as wanted.
 
     Attributes
     ----------

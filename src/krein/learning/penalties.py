@@ -1,7 +1,8 @@
 """Where the form M acts in learning: the penalty ``wᵀ P w`` with P made of M.
 
 ``f = Z w`` spans the same functions for every M; M enters through the penalty alone. Equal
-penalties of both parts are ridge on the flipped kernel, ``alpha_neg → ∞`` is the clipped one.
+penalties of both parts give ridge on the flipped kernel, and ``alpha_neg → ∞`` gives ridge on the
+clipped kernel.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ class Split:
 
 @dataclass(frozen=True)
 class L1(Split):
-    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``: few features."""
+    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``, which keeps few features."""
 
 
 @dataclass(frozen=True)
 class Constrained(Split):
-    """`Split` beside a constraint on the variance of the predictions.
+    """`Split` with a constraint on the variance of the predictions.
 
     Attributes
     ----------
