@@ -185,7 +185,7 @@ class RandomFourier(WaveMap, RandomMap):
         self._check_mass(X, rng)
 
     def _check_printed(self) -> None:
-        """Raise if an argument of a printed method stands without the method that it belongs to."""
+        """Raise if an option of a published method lacks the option that it belongs to."""
         if self.masses == "subset" and self.decomposition == "polar":
             raise ValueError(
                 "masses='subset' fits the masses of the Jordan parts, but decomposition='polar' "

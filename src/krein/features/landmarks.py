@@ -32,8 +32,8 @@ def sample_size(n_landmarks: int) -> int:
     """Return the number of rows of the least-squares sample, including the landmarks.
 
     The error of the fitted core falls with the number of rows per landmark and the cost grows with
-    its square. The sample has 750 rows beside the landmarks, but at most five and at least one per
-    landmark.
+    its square. The sample has 750 rows in addition to the landmarks, but at most five and at least
+    one per landmark.
     """
     return n_landmarks + max(n_landmarks, min(5 * n_landmarks, 750))
 
@@ -128,8 +128,8 @@ def _shares(weights: NDArray[np.floating]) -> NDArray[np.floating]:
 def _chances(scores: NDArray[np.floating], n: float) -> NDArray[np.floating]:
     """Return chances ``min(1, c · score)`` that add up to n.
 
-    A row with the chance 1 is drawn for certain, whatever the scores of even larger rows are: one
-    row may have nearly the whole sum of the scores.
+    A row with the chance 1 is certainly drawn, even if another row has nearly the whole sum of the
+    scores.
     """
     ascending = np.sort(scores)
     largest = ascending[::-1][: int(np.ceil(n))]

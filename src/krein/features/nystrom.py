@@ -31,7 +31,7 @@ from .projection import Values, project
 from .rank import choose_rank
 from .source import Source, as_kernel, landmark_columns
 
-# The number of landmarks whose kernel values tell whether the kernel says anything.
+# The number of landmarks whose kernel values show whether the kernel says anything.
 N_JUDGED = 100
 # Largest default number of landmarks beyond the rank; the cost of `fit` grows with the cube of the
 # number of landmarks.

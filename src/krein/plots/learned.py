@@ -153,7 +153,7 @@ def top_harmonics(features: NotSoRandomFeatures, n: int = 3) -> HarmonicAtoms:
     _check_map(features)
     atoms = features.atoms_
     if not isinstance(atoms, HarmonicAtoms):
-        raise ValueError("Frequencies on R^d are no harmonics: fit a map with domain='sphere'.")
+        raise ValueError("Frequencies on R^d are not harmonics: fit a map with domain='sphere'.")
     order = np.argsort(-atoms.weights, kind="stable")[:n]
     return HarmonicAtoms(atoms.frequencies[order], atoms.weights[order])
 
@@ -192,11 +192,11 @@ def _duals(features: NotSoRandomFeatures, X: NDArray) -> NDArray[np.floating]:
 
 
 def _check_map(features: Any) -> None:
-    """Raise if this is no fitted map whose game can be drawn."""
+    """Raise if `features` is not a fitted map whose game can be drawn."""
     if not isinstance(features, NotSoRandomFeatures):
         raise TypeError(
-            f"Plots of the game need a NotSoRandomFeatures, got {type(features).__name__}: of a "
-            "NotSoRandomClassifier pass features_."
+            f"Plots of the game need a NotSoRandomFeatures, got {type(features).__name__}: for a "
+            "NotSoRandomClassifier, pass its features_."
         )
     check_is_fitted(features)
 

@@ -75,7 +75,7 @@ class ConcatenatedFourier(RandomFourier):
         for name in ("kernel", "n_components", "sampler", "masses", "n_mass_rows", "random_state")
     }
 
-    # What the paper fixes.
+    # Parameters of `RandomFourier` that the paper fixes.
     decomposition, allocation, weights = "jordan", "equal", "measure"
     measure, diameter, extension, jacobian = None, "auto", "domain", True
 
