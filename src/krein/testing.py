@@ -203,8 +203,8 @@ def check_landmark_rule(
 ) -> None:
     """Check a landmark rule on vectors.
 
-    The landmarks are n distinct rows; the order of the rows changes nothing, a copy of the data
-    beside itself gives no row twice, and another key gives other landmarks.
+    The landmarks are n distinct rows. The order of the rows changes nothing, no row is chosen twice
+    if the data are repeated, and another key gives other landmarks.
     """
 
     def chosen(rows: NDArray, targets: NDArray | None, key: int) -> NDArray:
@@ -303,7 +303,7 @@ def check_solver(
     """Compare a solver of least squares with its dense twin.
 
     ``twin(penalty)`` returns the coefficients, shape (p, q). The path over all penalties has the
-    same solutions, and derivatives, if the solver has them, are those of central differences.
+    same solutions. If the solver has derivatives, they agree with central differences.
     """
     for penalty, found in zip(penalties, solver.path(problem, penalties), strict=True):
         expected = twin(penalty)
@@ -324,7 +324,7 @@ def _check_derivatives(solver: Any, problem: LeastSquares, penalty: Any) -> None
 
 
 def check_learner(learner: Any, X: NDArray, y: NDArray) -> None:
-    """Check what every learner promises of vectors.
+    """Check the promises that every learner makes, on vectors.
 
     The order of the rows, a row of weight zero and the container change nothing; a row of weight
     two is the row twice; a pickle predicts the same and is at most twice as large as the map and

@@ -22,7 +22,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 @dataclass(frozen=True)
 class MixturePrior:
-    """What is assumed about the mixture before any value is seen.
+    """The prior of the mixture, before any kernel value is seen.
 
     Parameters
     ----------

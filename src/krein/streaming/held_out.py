@@ -1,4 +1,4 @@
-"""Outputs of rows that were held out, beside their targets: a bounded sample by content."""
+"""Outputs and targets of rows that were held out: a bounded sample by content."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class HeldRows(NamedTuple):
 class HeldOut:
     """A statistic: outputs, targets and weights of at most `size` rows.
 
-    Up to `size` rows of positive weight are all kept. Of more rows, those with equal content and
-    equal targets become one row with the sum of their weights and the mean of their outputs, and
-    the rows with the smallest clocks are kept. The clock of a row is a random number that depends
-    only on its content and its target, so the order of the rows and the size of the blocks change
-    nothing.
+    Up to `size` rows of positive weight are all kept. If there are more rows, rows with equal
+    content and equal targets become one row with the sum of their weights and the mean of their
+    outputs, and the rows with the smallest clocks are kept. The clock of a row is a random number
+    that depends only on its content and its target, so the order of the rows and the size of the
+    blocks change nothing.
 
     Parameters
     ----------
     n_outputs : int
         The number q of outputs.
     size : int, default=None
-        The largest number of rows. None is 100,000 rows, or fewer rows of many outputs.
+        The largest number of rows. None means 100,000 rows, or fewer if there are many outputs.
 
     Examples
     --------
