@@ -67,6 +67,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     {report_}
     {kernel_}
     {n_features_in_}
+    {feature_names_in_}
 
     Examples
     --------
@@ -163,6 +164,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     {report_}
     {kernel_}
     {n_features_in_}
+    {feature_names_in_}
 
     Examples
     --------

@@ -53,6 +53,8 @@ kernel_ : Kernel or "precomputed"
     learner chose takes the standardised columns, not the rows of X.
 n_features_in_ : int
     The number of columns of X.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    The names of the columns of X or of the file; absent if they are not all strings.
 """
 
 with_parameters = shared(

@@ -128,6 +128,8 @@ cv_results_ : dict
     measured in a power of two near the largest one.
 n_features_in_ : int
     The number of columns of X.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    The names of the columns of X or of the file; absent if they are not all strings.
 """
 
 

@@ -118,6 +118,7 @@ class NotSoRandomClassifier(KreinSVC):
     objective_ : ndarray of shape (1,) or (k,)
         The objective of `KreinSVC` for each class.
     {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

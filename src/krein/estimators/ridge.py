@@ -55,6 +55,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -190,6 +191,7 @@ class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

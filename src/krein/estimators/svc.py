@@ -52,7 +52,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         The loss ℓ of the margin. The corner of "hinge" is rounded: ``ℓ(m) = (1 + h − m)²/(4h)`` for
         |1 − m| ≤ h with h = 0.1, which is at most 0.025 more than the hinge. The solver begins with
-        h = 2 and halves h stage by stage.
+        h = 2 and about halves h in each stage.
     alpha : float, "cv" or "gradient", default="cv"
         The penalty of the features of the kernel's positive part. "cv" searches by cross-validated
         error along warm starts: over all pairs if `alphas` is given, otherwise over equal penalties
@@ -95,6 +95,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

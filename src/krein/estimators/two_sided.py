@@ -104,6 +104,7 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
     {landmark_indices_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -210,6 +211,7 @@ class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, B
     {landmark_indices_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

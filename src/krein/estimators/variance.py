@@ -50,6 +50,7 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -129,6 +130,7 @@ class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEs
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

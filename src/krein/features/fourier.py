@@ -107,6 +107,8 @@ class RandomFourier(WaveMap, RandomMap):
         `krein.measures.DensityRatio` are drawn with ``decomposition="jordan"``.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

@@ -72,8 +72,14 @@ class SphericalRandomFeatures(RandomFourier):
         The kernel whose profile was fitted.
     total_mass_ : float
         The mass k(0).
+    masses_ : ndarray of shape (3,)
+        The masses of μ_R⁺, μ_R⁻ and μ_I⁺, here k(0), 0 and 0.
+    acceptance_rates_ : ndarray of shape (1,)
+        Share of accepted proposals, which is 1.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

@@ -123,6 +123,8 @@ class MixtureFourier(WaveMap):
         The kernel, with all parameters resolved.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

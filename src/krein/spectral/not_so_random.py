@@ -146,6 +146,8 @@ class NotSoRandomFeatures(FeatureMap):
         The learned kernel, which the features represent exactly.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------
