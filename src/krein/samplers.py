@@ -358,7 +358,19 @@ SAMPLERS: dict[str, type[Sampler]] = {
 
 
 def as_sampler(sampler: str | Sampler) -> Sampler:
-    """Return the sampler of that name; a Sampler is returned as it is."""
+    """Return the sampler of that name; a Sampler is returned as it is.
+
+    Parameters
+    ----------
+    sampler : str or Sampler
+        A name in `SAMPLERS`, or a sampler.
+
+    Examples
+    --------
+    >>> from krein.samplers import as_sampler
+    >>> as_sampler("qmc")
+    QuasiMonteCarlo()
+    """
     if isinstance(sampler, Sampler):
         return sampler
     if sampler in SAMPLERS:

@@ -30,6 +30,11 @@ Columns = list[NDArray[np.floating]]
 def area(dim: int) -> float:
     """Return the area of the unit sphere of R^d, ``2 π^(d/2) / Γ(d/2)``.
 
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+
     Examples
     --------
     >>> from krein.spherical import area

@@ -32,7 +32,16 @@ LEAST = 1e-15
 
 
 class Calibration(Protocol):
-    """Protocol of a calibration: it maps outputs to the probabilities of the classes."""
+    """Protocol of a calibration: it maps outputs to the probabilities of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import Calibration, Sigmoid
+    >>> calibration: Calibration = Sigmoid(slope=2.0, offset=0.0)
+    >>> calibration.probabilities(np.array([[0.0]])).round(2)
+    array([[0.5, 0.5]])
+    """
 
     def probabilities(self, outputs: Array) -> Array: ...
 
@@ -49,6 +58,7 @@ class Sigmoid:
     Attributes
     ----------
     slope : float
+        The factor of the output f.
     offset : float
         The logarithm of the odds at f = 0.
 
@@ -108,6 +118,7 @@ class Softmax:
     slope : float
         The inverse temperature, which is not negative.
     offsets : ndarray of shape (k,)
+        The offset of each class.
 
     References
     ----------
@@ -231,6 +242,14 @@ class Separate:
     ----------
     parts : tuple of Sigmoid or Isotonic
         The calibration of each label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import Separate, Sigmoid
+    >>> both = Separate((Sigmoid(2.0, 0.0), Sigmoid(2.0, 0.0)))
+    >>> both.probabilities(np.array([[0.0, 1.0]])).round(2)
+    array([[0.5 , 0.88]])
     """
 
     parts: tuple[Calibration, ...]
@@ -257,6 +276,15 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     codes : ndarray of int of shape (n,)
         The index of the class of each row.
     weight : ndarray of shape (n,)
+        The weights of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import calibrated
+    >>> outputs, codes = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
+    >>> type(calibrated(outputs, codes, np.ones(4))).__name__
+    'Sigmoid'
     """
     simple: Fitter = Sigmoid.of
     rich: Fitter = Isotonic.of

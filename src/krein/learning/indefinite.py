@@ -28,6 +28,18 @@ class SymmetricIndefinite:
     Attributes
     ----------
     form : Form
+        The form M of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Indefinite, LeastSquares, SymmetricIndefinite
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # two features, one target
+    >>> problem = LeastSquares.of(Moments.of(rows), n_outputs=1)
+    >>> SymmetricIndefinite(Signature([1, -1])).solve(problem, Indefinite(0.75))[:, 0]
+    array([ 0.25, -1.  ])
     """
 
     form: Form

@@ -76,12 +76,23 @@ class Newton:
     Attributes
     ----------
     form : Form
+        The form M of the features.
     of : MarginLoss
         The loss.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
+        True if the model has an intercept, which is not penalised.
     tol : float
         The solver stops when a step lowers the objective by less than this share of it.
-    max_iter : int
+    max_iter : int, default=100
+        The largest number of Newton steps, all stages together.
+
+    Examples
+    --------
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Newton, Split, SquaredHinge
+    >>> solver = Newton(Signature([1, -1]), SquaredHinge())
+    >>> solver.diagonal(Split(0.1, 2.0))  # the intercept, which is last, has no penalty
+    array([0.1, 2. , 0. ])
     """
 
     form: Form

@@ -29,6 +29,13 @@ class Split:
         The penalty of the positive part.
     alpha_neg : float
         The penalty of the negative part; ``inf`` leaves the part out.
+
+    Examples
+    --------
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Split
+    >>> Split(0.1, 2.0).diagonal(Signature([1, -1]))
+    array([0.1, 2. ])
     """
 
     alpha: float
@@ -51,7 +58,21 @@ class Split:
 
 @dataclass(frozen=True)
 class L1(Split):
-    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``, which keeps few features."""
+    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``, which keeps few features.
+
+    Attributes
+    ----------
+    alpha : float
+        The penalty of the positive part.
+    alpha_neg : float
+        The penalty of the negative part; ``inf`` leaves the part out.
+
+    Examples
+    --------
+    >>> from krein.learning import L1, CoordinateDescent, SquaredError, solver_for
+    >>> solver_for(SquaredError, L1) is CoordinateDescent
+    True
+    """
 
 
 @dataclass(frozen=True)
@@ -60,8 +81,18 @@ class Constrained(Split):
 
     Attributes
     ----------
-    spread : float
+    alpha : float
+        The penalty of the positive part.
+    alpha_neg : float
+        The penalty of the negative part; ``inf`` leaves the part out.
+    spread : float, default=1.0
         The standard deviation of the predictions divided by that of the targets.
+
+    Examples
+    --------
+    >>> from krein.learning import Constrained
+    >>> Constrained(0.1, 2.0, spread=0.9)
+    Constrained(alpha=0.1, alpha_neg=2.0, spread=0.9)
     """
 
     spread: float = 1.0
@@ -77,6 +108,15 @@ class Indefinite:
     Attributes
     ----------
     alpha : float
+        The penalty of the whole form.
+
+    Examples
+    --------
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Indefinite
+    >>> Indefinite(2.0).matrix(Signature([1, -1]))
+    array([[ 2.,  0.],
+           [ 0., -2.]])
     """
 
     alpha: float

@@ -34,6 +34,7 @@ class Posterior:
     mean : ndarray of shape (p,)
         The mean z̄ of the features; zero without an intercept.
     has_intercept : bool
+        True if the model has an intercept.
     weight : float
         The weight W of all rows.
 

@@ -20,7 +20,14 @@ BLOCK_BYTES = 2**26
 
 
 class Search(ABC):
-    """Base class of the searches for the highest peaks of a potential."""
+    """Base class of the searches for the highest peaks of a potential.
+
+    Examples
+    --------
+    >>> from krein.spectral import Grid, Langevin, Momentum, Search
+    >>> all(issubclass(kind, Search) for kind in (Grid, Langevin, Momentum))
+    True
+    """
 
     @abstractmethod
     def peaks(

@@ -21,7 +21,14 @@ Array = NDArray[np.floating]
 
 
 class FewPeaksWarning(UserWarning):
-    """A search has found fewer distinct peaks than it was asked for."""
+    """A search has found fewer distinct peaks than it was asked for.
+
+    Examples
+    --------
+    >>> from krein.spectral import FewPeaksWarning
+    >>> issubclass(FewPeaksWarning, UserWarning)
+    True
+    """
 
 
 class Training:

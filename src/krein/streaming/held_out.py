@@ -26,6 +26,14 @@ class HeldRows(NamedTuple):
         The targets.
     weight : ndarray of shape (n,)
         The weights, all positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import HeldRows
+    >>> held = HeldRows(np.array([[0.9], [-0.2]]), np.array([[1.0], [-1.0]]), np.ones(2))
+    >>> bool((np.sign(held.outputs) == held.Y).all())
+    True
     """
 
     outputs: Array
