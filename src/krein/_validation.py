@@ -53,7 +53,7 @@ class ArgumentError(ValueError):
 def check_positive(owner: object, name: str, value: Any, also: str = "") -> float:
     """Return `value` as a float if it is a finite number above zero, else raise an error.
 
-    `also` is what the error allows beside a number, for instance " or 'median'".
+    `also` is what the error allows in addition to a number, for instance " or 'median'".
     """
     ok = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not ok or not np.isfinite(value) or value <= 0:

@@ -205,7 +205,7 @@ class Importance(Sampler):
 
 
 class LeverageSampler(Sampler):
-    """Draw a pool of frequencies and keep those that matter most for ridge regression.
+    """Draw a pool of frequencies and keep the ones that matter most for ridge regression.
 
     `Orthogonal` draws a pool of ``pool · n`` atoms. The chance of an atom is the mean of its ridge
     leverage score on a sample of the rows and of a uniform chance, so that no weight explodes. The

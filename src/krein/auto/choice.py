@@ -271,8 +271,8 @@ def choose_kernel(
     Y : ndarray of shape (n, q)
     weight : ndarray of shape (n,)
     kernel : Kernel or None
-        A kernel with parameters "median", of which the width is chosen; None chooses the family
-        too, on standardised columns.
+        A kernel with parameters "median", whose width is chosen; None chooses the family too, on
+        standardised columns.
     in_time : callable, default: always True
         ``in_time()`` is False when nothing further may be begun.
     """

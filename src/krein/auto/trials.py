@@ -104,7 +104,7 @@ class Good(NamedTuple):
 
 @dataclass
 class Trials:
-    """Trials one after the other, of which the best few are kept.
+    """Runs trials one after the other and keeps the best few.
 
     Attributes
     ----------
@@ -278,7 +278,7 @@ class Trials:
         return f"left out: {used:.1f} s of {limit:g} s are used" if used + expected > limit else ""
 
     def finish(self) -> list[Any]:
-        """Complete the report and return the models to average, those of the best trial first."""
+        """Complete the report and return the models to average; the best trial comes first."""
         name, kept = self._choices()[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
         self.report.reason = self._reason(name, len(kept))

@@ -24,7 +24,7 @@ from ._targets import Targets
 
 Array = NDArray[np.floating]
 
-# A block of features: large enough for BLAS, small beside the memory of a machine.
+# A block of features is large enough for BLAS and small compared with the memory of a machine.
 FEATURE_BYTES = 3 * 2**23
 
 
@@ -152,7 +152,7 @@ class Representation:
 
 
 def last_step(features: Any) -> Any:
-    """Return a map, or the last step of a Pipeline; of a frozen map, the map itself."""
+    """Return a map, or the last step of a Pipeline; for a frozen map, the map itself."""
     last = features[-1] if hasattr(features, "steps") else features
     return last.estimator if isinstance(last, FrozenEstimator) else last
 

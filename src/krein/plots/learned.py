@@ -92,7 +92,7 @@ def potential_grid(
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     n_points : int, default=201
         Number of points along each axis. The grid covers the band.
 
@@ -214,7 +214,7 @@ def plot_duals(features: NotSoRandomFeatures, X: ArrayLike, y: ArrayLike, ax: An
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     ax : matplotlib Axes, default=None
         Where to plot; None makes a new figure.
 
@@ -243,7 +243,7 @@ def plot_potential(
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     ax : matplotlib Axes, default=None
         Where to plot; None makes a new figure.
 
@@ -304,7 +304,7 @@ def plot_rounds(
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     rounds : sequence of int, default=(1, 10, 100)
         Numbers of rounds, a column of plots for each.
 
@@ -337,7 +337,7 @@ def plot_harmonics(
     X : array-like of shape (n, 3)
         Unit rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     n : int, default=3
         Number of harmonics.
 
