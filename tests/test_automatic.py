@@ -249,7 +249,7 @@ def test_nothing_half_fitted_and_no_foreign_names():
         model.fit(WORDS, HAS_A)
     assert not hasattr(model, "report_")
     fitted = KreinClassifier(Pairwise(_same_letters), 5, **QUICK).fit(WORDS, HAS_A)
-    with pytest.raises(ValueError, match="X has no rows: KreinClassifier predicts"):
+    with pytest.raises(ValueError, match="X has no rows: KreinClassifier needs"):
         fitted.predict([])
     with pytest.raises(
         ValueError, match=r"^KreinRegressor needs at least two distinct rows .*\d\.$"

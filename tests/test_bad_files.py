@@ -22,7 +22,7 @@ CUT = {
     "csv": r"a\.csv: line \d+ has \d columns instead of 6: the file is cut off or damaged there",
     "csv.gz": r"a\.csv\.gz is cut off or damaged after line \d+",
     "csv.bz2": r"a\.b\.CSV\.bz2 is cut off or damaged at its start",
-    "parquet": r"a\.parquet is no complete Parquet file: its footer, at the end, cannot be read",
+    "parquet": r"a\.parquet is not a complete Parquet file: its footer, at the end, cannot be read",
     "svm": r"a\.svm: line \d+: '\d+:' is not index:value",
     "svm.gz": r"a\.svmlight\.gz is cut off or damaged after line \d+",
 }

@@ -395,7 +395,7 @@ def test_deviations_need_statistics_and_a_gaussian_model():
     with pytest.raises(ValueError, match="fit with keep_statistics=True"):
         model.predict(X, return_std=True)
     model = krein.KreinRidge(**SMALL, **FIXED, penalty="l1", keep_statistics=True).fit(X, VALUES)
-    with pytest.raises(ValueError, match=r"penalty='l1'.* is no Gaussian model"):
+    with pytest.raises(ValueError, match=r"penalty='l1'.* is not a Gaussian model"):
         model.predict(X, return_std=True)
     model = krein.KreinRidge(**SMALL, alpha=0.1, keep_statistics=True).fit(X, VALUES)
     with pytest.raises(ValueError, match="return_std=True needs held-out rows"):

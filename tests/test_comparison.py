@@ -238,7 +238,7 @@ def test_the_least_error_at_any_width_is_recommended():
     assert found.suggested_method == "Nystrom"
     best = min((row for row in found.rows if row.is_measured), key=lambda row: row.error)
     assert f"Nystrom has the least error, {best.error:.2g} at width 32." in found.advice
-    assert "Of the unbiased methods RandomFourier has the least error" in found.advice
+    assert "Among the unbiased methods, RandomFourier has the least" in found.advice
 
 
 def test_of_two_exact_maps_the_narrower_one_is_recommended():

@@ -322,10 +322,13 @@ BAD_ARGUMENTS = {
     "short y": ((ONES, [1, 2]), "X has 3 rows and y has 2"),
     "short weight": ((ONES, None, [1, 2]), "X has 3 rows and weight has 2"),
     "short y of objects": ((["a", "b"], [1]), "X has 2 rows and y has 1"),
-    "y beside a container": ((InMemory(ONES), [1, 2, 3]), r"y is given beside blocks \(InMemory\)"),
+    "y beside a container": (
+        (InMemory(ONES), [1, 2, 3]),
+        r"y is given together with blocks \(InMemory\)",
+    ),
     "weight beside blocks": (
         ([(ONES, [1, 2, 3])], None, [1, 1, 1]),
-        r"sample_weight is given beside blocks \(list\)",
+        r"sample_weight is given together with blocks \(list\)",
     ),
 }
 

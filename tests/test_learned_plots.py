@@ -196,5 +196,5 @@ def test_plots_of_the_game_need_the_map_and_its_training_data(board, draw):
         plots.plot_duals(features, X, np.where(X[:, 0] > 0, "odd", "other"))
     with pytest.raises(NotFittedError):
         draw(NotSoRandomFeatures(), X, y)
-    with pytest.raises(TypeError, match=r"got NotSoRandomClassifier: .* pass features_"):
+    with pytest.raises(TypeError, match=r"got NotSoRandomClassifier: .* pass its features_"):
         draw(NotSoRandomClassifier(12, band=12.0, C=1.0, random_state=0).fit(X, y), X, y)

@@ -96,7 +96,7 @@ def test_without_an_error_they_are_judged_by_squared_error():
     report = KreinClassifier(DeltaGaussian(9.0, 20.0), 20, random_state=0).fit(rows, y).report_
     assert any(trial.losses[1] == 0 for trial in report.trials)
     assert report.averaged == _least_squares(report) != _expected(report)
-    assert "no row that least squares get wrong" in report.reason
+    assert "least squares predicts every row correctly" in report.reason
 
 
 def test_the_brier_score_is_that_of_clipped_probabilities():
@@ -131,7 +131,7 @@ def test_of_the_fewest_rows_nothing_is_chosen(made):
     assert report.chosen == min(report.averaged, key=lambda i: report.trials[i].score)
     assert report.reason.startswith(f"Averaged: {len(report.averaged)} of {len(report.trials)} ")
     loss = "Brier score" if made is KreinClassifier else "squared error"
-    assert f"The smallest {loss} has {report.trials[report.chosen]}." in report.reason
+    assert f"The trial with the smallest {loss} is {report.trials[report.chosen]}." in report.reason
     assert len(_make(made, n_models=2).fit(rows, y).estimators_) <= 2
     assert _make(made, n_models=1).fit(rows, y).report_.reason.startswith("Chosen: ")
 

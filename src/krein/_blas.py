@@ -1,9 +1,9 @@
-"""Matrix products that BLAS computes in place, while other threads of Python run.
+"""Matrix products that BLAS computes in place, without holding Python's global lock.
 
 NumPy has no product that is added to its output and none with a triangular matrix, and SciPy's
 wrappers of BLAS hold the global lock of Python. SciPy publishes the addresses of its BLAS routines
-for Cython; `ctypes` calls them without the lock. A product by NumPy takes their place where an
-address is missing.
+for Cython; `ctypes` calls them without the lock. If an address is missing, NumPy computes the
+product instead.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def compiled(
 
 
 def _guarded(loop: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a fork wait also for the first call with arguments of each kind, which compiles."""
+    """Let forks wait for the first call with each kind of arguments, because that call compiles."""
     known: set[tuple] = set()
 
     def call(*arguments: Any) -> Any:

@@ -147,7 +147,7 @@ def _digest(x: Any) -> bytes:
 
 
 def _pickled(x: Any) -> bytes:
-    """Pickle an object without memo: equal objects have equal pickles, shared parts or not."""
+    """Pickle an object without memo, so that equal objects have equal pickles."""
     buffer = io.BytesIO()
     pickler = pickle.Pickler(buffer, protocol=5)
     pickler.fast = True
@@ -206,8 +206,8 @@ class Draws:
     key : int
         The seed.
     merge : bool, default=True
-        True if rows with the same hash count as one row. If False, each row has a clock of its
-        own, and of two equal times the first row wins.
+        True if rows with the same hash count as one row. If False, each row has a clock of its own,
+        and the first row wins if two times are equal.
     """
 
     def __init__(self, hashes: Hashes, key: int, merge: bool = True):

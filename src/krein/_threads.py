@@ -1,9 +1,9 @@
 """The one owner of threads: BLAS threads and our own threads over row blocks never multiply.
 
-Small linear algebra runs in one BLAS thread. More threads would gain nothing and wait busily: a fit
-of a hundred rows would cost several times its CPU seconds. Public methods hold BLAS to one thread
-while their matrices are small (`blas_threads_for`). Loops over row blocks hold BLAS to one thread
-at any size and use threads of their own instead (`over_blocks`).
+Small linear algebra runs in one BLAS thread. More threads would gain nothing and spin while they
+wait: a fit of a hundred rows would take several times as many CPU seconds. Public methods hold BLAS
+to one thread while their matrices are small (`blas_threads_for`). Loops over row blocks hold BLAS
+to one thread at any size and use threads of their own instead (`over_blocks`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _libraries() -> list[Any]:
 
 
 def _set_threads(library: Any, n_threads: int) -> None:
-    """Set the limit of a library from any thread; threadpoolctl 3.7 allows one thread only."""
+    """Set the limit of a library from any thread, which threadpoolctl 3.7 does not allow."""
     free = getattr(library, "clear_controlling_thread", lambda force: None)
     free(force=True)
     library.set_num_threads(n_threads)
@@ -120,7 +120,7 @@ def _release(me: int) -> None:
 def _named_threads() -> int:
     """Return the number of threads where threadpoolctl knows no BLAS (Accelerate on macOS).
 
-    It is the value of OMP_NUM_THREADS, which joblib sets, else the number of cores.
+    The number is the value of OMP_NUM_THREADS, which joblib sets, or else the number of cores.
     """
     named = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
     return max(1, int(named)) if named.isdigit() else os.cpu_count() or 1

@@ -53,7 +53,7 @@ class ArgumentError(ValueError):
 def check_positive(owner: object, name: str, value: Any, also: str = "") -> float:
     """Return `value` as a float if it is a finite number above zero, else raise an error.
 
-    `also` is what the error allows beside a number, for instance " or 'median'".
+    `also` is what the error allows in addition to a number, for instance " or 'median'".
     """
     ok = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not ok or not np.isfinite(value) or value <= 0:
@@ -130,12 +130,12 @@ def store(estimator: Any, arguments: dict[str, Any]) -> None:
             setattr(estimator, name, value)
 
 
-# What to pass instead of None or a name, so that the parameter has parameters of its own.
+# What to pass instead of None or a name, so that nested parameters exist.
 INSTEAD = {"kernel": "kernel=krein.kernels.Gaussian()", "features": "features=krein.Nystrom()"}
 
 
 def check_nested(owner: Any, params: dict[str, Any]) -> None:
-    """Raise if a parameter of a parameter is to be set where there is no object to have it."""
+    """Raise if a nested parameter is set, but the outer parameter is None or a name."""
     for name in params:
         outer, _, inner = name.partition("__")
         value = params.get(outer, getattr(owner, outer, owner))
@@ -188,7 +188,7 @@ def kernel_instead_of(kernel: Any) -> str:
 
 
 class NestedParameters:
-    """Estimators with parameters that may be None or a name, and then have no parameters."""
+    """Mixin for estimators with nested parameters, such as ``kernel__sigma``."""
 
     def set_params(self, **params: Any) -> Any:
         """Set parameters, including nested ones: ``set_params(kernel__sigma=2.0)``."""
@@ -216,7 +216,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 class ByValue:
-    """Objects are equal if their types and attributes are; attributes may be arrays."""
+    """Mixin for objects that are equal if their types and attributes are equal, arrays included."""
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -228,10 +228,11 @@ class ByValue:
 
 
 def check_numeric_columns(owner: object, X: Any) -> None:
-    """Raise if a table holds text, dates or gaps, or a list no rows; the error names the place."""
+    """Raise if X holds text, dates, missing values or ragged rows; the error names the place."""
     if hasattr(X, "columns") and hasattr(X, "__array__"):
         known = getattr(owner, "feature_names_in_", None)
-        # Columns of other names get scikit-learn's error about names, which matters more.
+        # If the columns have other names than in `fit`, scikit-learn's error about names comes
+        # first.
         renamed = known is not None and list(known) != list(X.columns)
         for name in X.columns:
             _check_column(owner, name, np.ravel(np.asarray(X[name])), gaps_too=not renamed)

@@ -62,7 +62,8 @@ def alignment(
     """Return the alignment of a kernel with classes, ``⟨K, T⟩ / (‖K‖ ‖T‖)``.
 
     ``T = Y Yᵀ`` has the entry 1 for two rows of one class and ``−1/(c − 1)`` for rows of different
-    classes; for two classes the alignment is ``yᵀKy / (n ‖K‖)``. It costs the kernel matrix.
+    classes; for two classes the alignment is ``yᵀKy / (n ‖K‖)``. The function computes the whole
+    kernel matrix.
 
     Parameters
     ----------

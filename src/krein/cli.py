@@ -56,8 +56,10 @@ def build_app() -> Any:
         widths: Annotated[
             str, typer.Option(help="Numbers of features, e.g. 64,128,256.", show_default=False)
         ] = "",
-        seed: Annotated[int, typer.Option(min=0, help="Seed of everything random.")] = 0,
-        quick: Annotated[bool, typer.Option("--quick", help="Fewer rows: seconds.")] = False,
+        seed: Annotated[int, typer.Option(min=0, help="Seed of all random numbers.")] = 0,
+        quick: Annotated[
+            bool, typer.Option("--quick", help="Use fewer rows and finish in seconds.")
+        ] = False,
     ) -> None:
         """Solve four tasks and approximate three kernels, beside scikit-learn."""
         _run("quickstart", _quickstart, output, widths, seed, quick)

@@ -284,7 +284,7 @@ def _trials(sample: Sample, width: int) -> list[Trial]:
 
 
 def _unmeasured(rows: Sequence[Measurement], n_distinct: int) -> list[str]:
-    """Say why there is no error of Nyström, which serves every kernel, beside other errors."""
+    """Return why there is no error of Nyström, which serves every kernel; empty if there is one."""
     if n_distinct < 2 * N_SEEDS:
         return [f"A measurement needs at least {2 * N_SEEDS} distinct rows, got {n_distinct}."]
     if not any(row.is_measured for row in rows):

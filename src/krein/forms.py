@@ -212,6 +212,13 @@ def fourier_form(weights: NDArray) -> Form:
     Returns
     -------
     Form
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import fourier_form
+    >>> fourier_form(np.array([0.5, -0.5])), fourier_form(np.array([0.5, 0.5j]))
+    (Signature(2+, 2-), Phase(2 rotations))
     """
     if np.iscomplexobj(weights):
         return Phase(np.angle(weights))

@@ -21,7 +21,18 @@ class Sides:
 
     Parameters
     ----------
-    left, right : ndarray of shape (m, n)
+    left : ndarray of shape (m, n)
+        The values k(x_i, t_j).
+    right : ndarray of shape (m, n)
+        The values k(t_j, x_i).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.rows import Sides
+    >>> both = Sides.of(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> both.left[0], both.right[0]
+    (array([1., 2.]), array([1., 3.]))
     """
 
     def __init__(self, left: NDArray, right: NDArray):

@@ -205,7 +205,7 @@ class Importance(Sampler):
 
 
 class LeverageSampler(Sampler):
-    """Draw a pool of frequencies and keep those that matter most for ridge regression.
+    """Draw a pool of frequencies and keep the ones that matter most for ridge regression.
 
     `Orthogonal` draws a pool of ``pool · n`` atoms. The chance of an atom is the mean of its ridge
     leverage score on a sample of the rows and of a uniform chance, so that no weight explodes. The
@@ -358,7 +358,19 @@ SAMPLERS: dict[str, type[Sampler]] = {
 
 
 def as_sampler(sampler: str | Sampler) -> Sampler:
-    """Return the sampler of that name; a Sampler is returned as it is."""
+    """Return the sampler of that name; a Sampler is returned as it is.
+
+    Parameters
+    ----------
+    sampler : str or Sampler
+        A name in `SAMPLERS`, or a sampler.
+
+    Examples
+    --------
+    >>> from krein.samplers import as_sampler
+    >>> as_sampler("qmc")
+    QuasiMonteCarlo()
+    """
     if isinstance(sampler, Sampler):
         return sampler
     if sampler in SAMPLERS:

@@ -30,6 +30,11 @@ Columns = list[NDArray[np.floating]]
 def area(dim: int) -> float:
     """Return the area of the unit sphere of R^d, ``2 π^(d/2) / Γ(d/2)``.
 
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+
     Examples
     --------
     >>> from krein.spherical import area
@@ -176,8 +181,8 @@ def _gegenbauer(t: NDArray, scale: NDArray, index: float) -> Iterator[NDArray[np
     """Yield ``scale · p_0(t), scale · p_1(t), …`` for the weight ``(1 − t²)^(λ − 1/2)``.
 
     The recurrence is ``b_(k+1) p_(k+1) = t p_k − b_k p_(k−1)`` with
-    ``b_k² = k (k + 2λ − 1) / (4 (k + λ)(k + λ − 1))``. The scale stands inside, because far from
-    the equator p_k is huge and s^j tiny.
+    ``b_k² = k (k + 2λ − 1) / (4 (k + λ)(k + λ − 1))``. The scale is applied inside the recurrence,
+    because far from the equator p_k is huge and s^j is tiny.
     """
     log_norm = gammaln(index + 0.5) - gammaln(index + 1) + np.log(np.pi) / 2
     before, value = np.zeros_like(t), scale * np.exp(-log_norm / 2)

@@ -203,8 +203,21 @@ def check_landmark_rule(
 ) -> None:
     """Check a landmark rule on vectors.
 
-    The landmarks are n distinct rows; the order of the rows changes nothing, a copy of the data
-    beside itself gives no row twice, and another key gives other landmarks.
+    The landmarks are n distinct rows. The order of the rows changes nothing, no row is chosen twice
+    if the data are repeated, and another key gives other landmarks.
+
+    Parameters
+    ----------
+    rule : LandmarkRule
+        The rule.
+    kernel : Kernel
+        A kernel of vectors.
+    X : ndarray of shape (m, d)
+        Rows.
+    n : int
+        Number of landmarks.
+    y : ndarray of shape (m,), default=None
+        Targets, for a rule that needs them.
     """
 
     def chosen(rows: NDArray, targets: NDArray | None, key: int) -> NDArray:
@@ -228,7 +241,15 @@ def _sorted(rows: NDArray) -> NDArray:
 
 
 def check_container(container: Container, X: Any, y: Any = None, weight: Any = None) -> None:
-    """Compare a container with the arrays that its rows come from, in two walks."""
+    """Compare a container with the arrays that its rows come from, in two walks.
+
+    Parameters
+    ----------
+    container : Container
+        The container.
+    X, y, weight : array-like
+        The rows, targets and weights that it must yield; None if it has no targets or weights.
+    """
     for _ in range(2):
         blocks = list(checked(container))
         assert_array_equal(_dense(concatenated([block.X for block in blocks])), _dense(X))
@@ -270,7 +291,15 @@ def check_statistic(
 
 
 def check_penalty(penalty: Any, form: Form) -> None:
-    """Compare a penalty's matrix with its diagonal and its derivatives with differences."""
+    """Compare a penalty's matrix with its diagonal and its derivatives with differences.
+
+    Parameters
+    ----------
+    penalty : Split or similar
+        The penalty, a frozen dataclass.
+    form : Form
+        The form of the features.
+    """
     P = penalty.matrix(form)
     assert P.shape == (form.width, form.width)
     assert_array_equal(P, P.T)
@@ -302,8 +331,15 @@ def check_solver(
 ) -> None:
     """Compare a solver of least squares with its dense twin.
 
-    ``twin(penalty)`` returns the coefficients, shape (p, q). The path over all penalties has the
-    same solutions, and derivatives, if the solver has them, are those of central differences.
+    The path over all penalties has the same solutions. If the solver has derivatives, they agree
+    with central differences.
+
+    Parameters
+    ----------
+    solver, problem, penalties
+        The solver, a least-squares problem, and a list of penalties to solve it with.
+    twin : callable
+        ``twin(penalty)`` returns the coefficients, shape (p, q).
     """
     for penalty, found in zip(penalties, solver.path(problem, penalties), strict=True):
         expected = twin(penalty)
@@ -324,11 +360,18 @@ def _check_derivatives(solver: Any, problem: LeastSquares, penalty: Any) -> None
 
 
 def check_learner(learner: Any, X: NDArray, y: NDArray) -> None:
-    """Check what every learner promises of vectors.
+    """Check the promises that every learner makes, on vectors.
 
     The order of the rows, a row of weight zero and the container change nothing; a row of weight
     two is the row twice; a pickle predicts the same and is at most twice as large as the map and
     the coefficients.
+
+    Parameters
+    ----------
+    learner : estimator
+        The learner, not fitted. Its `random_state` is an integer.
+    X, y : ndarray
+        Rows of shape (n, d) and their targets.
     """
     model = clone(learner).fit(X, y)
 

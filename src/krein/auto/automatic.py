@@ -110,7 +110,7 @@ class Automatic(Certainty, Estimator):
         return self
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
-        """Return the data, gathered if they are few, and what one pass tells about them."""
+        """Return the data, read into memory if there are few rows, and the survey of one pass."""
         data = self._open(X, y, sample_weight)
         survey = Survey.of(data, 0, 2, self._classifies, self._name)
         if survey.n_rows <= FEW and not data.in_memory:
@@ -174,7 +174,7 @@ class Automatic(Certainty, Estimator):
         return maps, [expected, *left_out]
 
     def _judges(self, kernel: Kernel) -> bool:
-        """Return True if the values of the kernel tell whether it says anything."""
+        """Return True if the kernel can be checked for values that say nothing."""
         return not self.dissimilarity and not kernel.is_pairwise
 
     def _choice(self, sample: Rows, targets: Targets) -> Choice | None:
@@ -229,8 +229,8 @@ class Automatic(Certainty, Estimator):
     def _kernel(self, data: Data, sample: Rows, few: bool, choice: Choice | None) -> Kernel | str:
         """Return the kernel of all trials; a kernel of few objects remembers its values.
 
-        What the kernel takes from data it takes once, from all rows, so that trials share its
-        values.
+        Parameters that depend on data are estimated once, from all rows, so that all trials share
+        the kernel values.
         """
         if choice is not None:
             self.kernel_ = choice.kernel
@@ -276,7 +276,7 @@ class Automatic(Certainty, Estimator):
 
 
 def one_per_map(models: list[Any]) -> list[Any]:
-    """Return models with the same mean output, one for each map: their coefficients are averaged.
+    """Average the coefficients of the models on each map: the mean output stays the same.
 
     The attribute `_share` of a model is the number of models that it stands for.
     """

@@ -28,7 +28,7 @@ Array = NDArray[np.floating]
 FACTORS = tuple(2.0**power for power in range(-3, 4))
 # The width of the negative Gaussian of the indefinite family, in widths of the positive one.
 WIDER = 3.0
-# The loss of the indefinite family, which extrapolates worse, counts this many times.
+# The loss of the indefinite family is multiplied by this, because the family extrapolates worse.
 HANDICAP = 1.02
 # The number of rows on which all kernels are compared, and on which the best of them are refined.
 FIRST, SECOND = 300, 1000
@@ -45,7 +45,7 @@ FEWEST = 8
 
 
 class Family(NamedTuple):
-    """Kernels of one formula and all widths.
+    """Kernels that share one formula and differ in width.
 
     Attributes
     ----------
@@ -53,7 +53,8 @@ class Family(NamedTuple):
     at : callable
         ``at(factor)`` is the kernel with this width, in units of the median distance.
     handicap : float
-        The factor by which losses are enlarged: the family must be clearly better than others.
+        The factor by which losses are multiplied, so that the family must be clearly better than
+        others.
     """
 
     name: str
@@ -270,8 +271,8 @@ def choose_kernel(
     Y : ndarray of shape (n, q)
     weight : ndarray of shape (n,)
     kernel : Kernel or None
-        A kernel with parameters "median", of which the width is chosen; None chooses the family
-        too, on standardised columns.
+        A kernel with parameters "median", whose width is chosen; None chooses the family too, on
+        standardised columns.
     in_time : callable, default: always True
         ``in_time()`` is False when nothing further may be begun.
     """
@@ -301,7 +302,7 @@ def choose_kernel(
 def _factors(sample: Sample, best: Tried, tried: list[Tried]) -> tuple[Array | None, str]:
     """Return a factor for each column if different widths clearly help, and why or why not."""
     if not isinstance(sample.X, np.ndarray) or sample.X.shape[1] < 2:
-        return None, "all columns have one width, as one column or sparse rows have"
+        return None, "all columns share one width, because X is sparse or has one column"
     half = min(LEARNED, len(sample) // 2)
     learned, judged = sample.rows(slice(half)), sample.rows(slice(half, half + JUDGED))
     start = best

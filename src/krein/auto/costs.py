@@ -1,4 +1,4 @@
-"""What a trial is expected to cost, in operations and in memory: no clock is asked.
+"""The expected cost of a trial, in operations and in memory; no time is measured.
 
 The same data, seed and parameters therefore give the same model on a busy machine.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 # Operations of one eigendecomposition, Cholesky factorisation and product, per cubed width.
 EIGEN, CHOLESKY, PRODUCT = 9.0, 1 / 3, 2.0
-# Operations per kernel value beside those of the distance.
+# Operations per kernel value, in addition to those of the distance.
 PER_VALUE = 20.0
 # Penalties of least squares, and Newton steps of a margin machine for all its penalties, per fold.
 PENALTIES, STEPS = 7, 30
-# Matrices of a width that least squares hold at once beside those of the folds.
+# Square matrices that least squares holds at once, in addition to those of the folds.
 MATRICES = 10
 
 

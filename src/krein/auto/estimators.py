@@ -1,4 +1,4 @@
-"""One line for those who do not want to choose."""
+"""The automatic learners, which choose the kernel, the map, the learner and the penalties."""
 
 from __future__ import annotations
 
@@ -31,23 +31,22 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
     their own (automatic relevance determination) if that clearly lowers the error of other rows.
     Kreĭn ridge then learns on the exact kernel with up to 2800 rows, else on the widest Nyström map
-    that fits a budget of operations, which no clock measures, and `max_megabytes`.
+    that fits `max_megabytes` and a budget of operations, which are counted and not timed.
 
-    With a kernel that is given, the learner tries Kreĭn ridge and variance-constrained least
-    squares, each with its penalties tuned, on Nyström maps of several ranks, on similarities as
-    features and on a Gaussian of them, and, if there are many rows and the kernel has a measure, on
-    random Fourier features. `report_` says what was tried, what was chosen and why. Ridge is tried
-    on all maps, the other learner on the three maps that suit ridge best. A kernel that is not
-    symmetric is also tried with two-sided ridge, on all maps, and with its symmetric part.
-    Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and
-    exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its rows are tried
-    as features.
+    If a kernel is given, the learner tries Kreĭn ridge and variance-constrained least squares, each
+    with its penalties tuned, on Nyström maps of several ranks, on similarities as features and on a
+    Gaussian of them, and, if there are many rows and the kernel has a measure, on random Fourier
+    features. `report_` says what was tried, what was chosen and why. Ridge is tried on all maps,
+    the other learner on the three maps that suit ridge best. A kernel that is not symmetric is also
+    tried with two-sided ridge, on all maps, and with its symmetric part. Dissimilarities D give
+    maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates each
+    on more than 200 rows; D itself and a Gaussian of its rows are tried as features.
 
-    On up to 2000 rows (a stream of so few rows is gathered) maps are fitted anew for each fold, and
-    the best few trials, none with more than 1.5 times the smallest loss, are averaged: the best
-    trial is best by chance. On up to 100 rows only the penalties are chosen: all trials with up to
-    1.1 times the smallest squared error are averaged. For dissimilarities these are trials on the
-    rows of each similarity and on the rows of D.
+    On up to 2000 rows (a stream of at most 2000 rows is read into memory) maps are fitted anew for
+    each fold, and the best few trials, none with more than 1.5 times the smallest loss, are
+    averaged, because the best trial may be best by chance. On up to 100 rows only the penalties are
+    chosen: all trials with up to 1.1 times the smallest squared error are averaged. For
+    dissimilarities these are trials on the rows of each similarity and on the rows of D.
 
     Parameters
     ----------
@@ -68,6 +67,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     {report_}
     {kernel_}
     {n_features_in_}
+    {feature_names_in_}
 
     Examples
     --------
@@ -122,25 +122,26 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
     their own (automatic relevance determination) if that clearly lowers the error of other rows.
     Kreĭn ridge then learns on the exact kernel with up to 2800 rows, else on the widest Nyström map
-    that fits a budget of operations, which no clock measures, and `max_megabytes`; the
+    that fits `max_megabytes` and a budget of operations, which are counted and not timed. The
     squared-hinge machine learns on up to 1000 landmarks.
 
-    With a kernel that is given, the learner tries Kreĭn ridge, variance-constrained least squares
-    and the squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks,
-    on similarities as features and on a Gaussian of them, and, if there are many rows and the
-    kernel has a measure, on random Fourier features. `report_` says what was tried, what was chosen
-    and why. Ridge is tried on all maps, the other learners on the three maps that suit ridge best.
-    A kernel that is not symmetric is also tried with two-sided ridge, on all maps, and with its
+    If a kernel is given, the learner tries Kreĭn ridge, variance-constrained least squares and the
+    squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks, on
+    similarities as features and on a Gaussian of them, and, if there are many rows and the kernel
+    has a measure, on random Fourier features. `report_` says what was tried, what was chosen and
+    why. Ridge is tried on all maps, the other learners on the three maps that suit ridge best. A
+    kernel that is not symmetric is also tried with two-sided ridge, on all maps, and with its
     symmetric part. Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of
     exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its
     rows are tried as features.
 
-    Trials are judged by their error; equal errors are common, and the squared error decides among
-    them. On up to 2000 rows, of which hardly any are wrong, trials are judged by the Brier score,
-    the squared error of the outputs as probabilities; if least squares make no error at all, by the
-    squared error of the outputs. Maps are then fitted anew for each fold, and the best few trials,
-    none with more than 1.5 times the smallest loss, are averaged. On up to 100 rows only the
-    penalties are chosen: all trials with up to 1.1 times the smallest squared error are averaged.
+    Trials are judged by their error, the share of wrong rows. Equal errors are common, and the
+    squared error decides among them. On up to 2000 rows hardly any rows are wrong, so trials are
+    judged by the Brier score, the squared error of the outputs as probabilities. If least squares
+    predicts every row correctly, trials are judged by the squared error of the outputs. On up to
+    2000 rows maps are also fitted anew for each fold, and the best few trials, none with more than
+    1.5 times the smallest loss, are averaged. On up to 100 rows only the penalties are chosen: all
+    trials with up to 1.1 times the smallest squared error are averaged.
 
     Parameters
     ----------
@@ -163,6 +164,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     {report_}
     {kernel_}
     {n_features_in_}
+    {feature_names_in_}
 
     Examples
     --------
@@ -192,11 +194,13 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         store(self, locals())
 
     def _criteria(self, few: bool) -> tuple[str, ...]:
-        # Few rows have hardly any wrong ones: a trial with one wrong row less is no better.
+        # Few rows contain hardly any wrong ones: a trial with one wrong row fewer may not be
+        # better.
         return ("brier", "error", "squared_error") if few else ("error", "squared_error")
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
-        # Counted errors of few rows are too coarse to choose penalties by; squared ones are not.
+        # On few rows the number of wrong rows is too coarse to choose penalties; squared errors are
+        # not.
         options = {"criterion": "squared_error"} if few else {}
         return {
             "ridge": (KreinRidgeClassifier, options),

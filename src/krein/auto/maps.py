@@ -1,4 +1,4 @@
-"""Maps that the automatic learners try."""
+"""The maps that the automatic learners try."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ class Candidate(NamedTuple):
     width : int
     features : transformer
     is_directed : bool
-        True if the map is that of a kernel that is not symmetric, and two-sided learners gain by
-        its second side.
+        True if the kernel of the map is not symmetric, so that two-sided learners gain from its
+        second side.
     kinds : tuple of str or None
         The learners that are tried on the map; None leaves the choice to the trials.
     is_nested : bool
-        True if the map is fitted anew for each fold on few rows. A map of all rows of a positive
-        kernel need not be: a ridge of some rows is the same on the features of all rows.
+        True if the map is fitted anew for each fold on few rows. If all rows are landmarks and the
+        kernel is positive definite, the map is fitted once: ridge on some rows has the same
+        solution on the features of all rows.
     """
 
     name: str
@@ -102,10 +103,10 @@ def is_of_vectors(kernel: Kernel | str) -> bool:
 def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]:
     """Return the similarities that maps are made of.
 
-    A symmetric kernel is one view; one that is not symmetric has its symmetric part beside it. A
-    kernel whose values are dissimilarities D has several: ``−½ D²``, which
-    is an inner product (double-centred, if D is a matrix); exp(−γ D) and exp(−γ D²), to which all
-    objects that are far away are equally far; and D itself, as features.
+    A symmetric kernel gives one view. A kernel that is not symmetric also gives its symmetric part.
+    A kernel whose values are dissimilarities D gives several views: ``−½ D²``, which is an inner
+    product (double-centred, if D is a matrix); exp(−γ D) and exp(−γ D²), for which all distant
+    objects are equally far away; and D itself, as features.
 
     Parameters
     ----------
@@ -197,7 +198,7 @@ def _all_maps(
         rows = _rows(view, width, landmarks=rule, **options)
         yield rows
         if n_rows > FEW and is_of_vectors(view.kernel):
-            continue  # costs most of the time there, and is for similarities of objects
+            continue  # this map is slow on many rows, and meant for similarities of objects
         scaled = _rows(view, width, landmarks=rule, scale=True, **options).features
         seed = options["random_state"]
         of_values = Nystrom(Gaussian(SIGMA), width, landmarks=rule, random_state=seed)

@@ -12,23 +12,25 @@ from ..kernels import Kernel
 TEXTS = """
 kernel : Kernel, "precomputed", "auto" or None, default=None
     None and "auto" choose a kernel for a table of numbers: the columns are standardised robustly,
-    and family, width and, where it pays, a width of each column are chosen. A kernel with
-    ``sigma="median"`` or ``gamma="median"`` keeps its formula, and its width is chosen; a number is
-    kept. The values of a kernel of objects are computed once for all trials on up to 2000 rows.
+    and the family, the width and, where it pays, a width for each column are chosen. A kernel with
+    ``sigma="median"`` or ``gamma="median"`` keeps its formula, and its width is chosen. A width
+    that is a number is kept. The values of a kernel of objects are computed once for all trials on
+    up to 2000 rows.
 n_components : int or "auto", default="auto"
-    The rank of Nyström maps; other maps are then left out. For a kernel that is chosen, "auto" is
-    the exact kernel with up to 2800 rows, else the widest map that fits the budget of operations
-    and memory. For a kernel that is given, "auto" tries 25, 100, 300 and, with up to 1500 rows, all
-    rows.
+    The rank of Nyström maps. A number leaves out all other maps. If the learner chooses the kernel,
+    "auto" means the exact kernel with up to 2800 rows, else the widest map that fits the budget of
+    operations and memory. If the kernel is given, "auto" tries the ranks 25, 100, 300 and, with up
+    to 1500 rows, all rows.
 dissimilarity : bool, default=False
-    True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities:
-    zero for the same object, and larger the less alike two objects are. The learner then also
-    chooses how to make similarities of them.
+    True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities: zero
+    for the same object, and larger the less alike two objects are. The learner then also chooses
+    how to turn dissimilarities into similarities.
 n_models : int or "auto", default="auto"
     The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
     with up to 2000 rows, else 1.
 max_seconds : float, default=None
-    A trial that is expected to end later is not begun.
+    The time limit of the fit. A trial that is expected to end later is not started. None means no
+    limit.
 max_megabytes : float, default=1024
     Maps whose matrices need more memory are not tried.
 cv : int, splitter, iterable of (train, test) or "auto", default="auto"
@@ -42,15 +44,17 @@ random_state : int, RandomState, Generator or None, default=None
 best_estimator_ : learner
     The best fitted learner.
 estimators_ : list
-    The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial
-    is fitted and judged three times, with other folds.
+    The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial is
+    fitted and judged three times, with different folds.
 report_ : Report
     What was tried and why; printing it shows a table and a sentence.
 kernel_ : Kernel or "precomputed"
-    The kernel of all trials. A width "median" is a number there. A kernel that was chosen takes
-    the standardised columns, not the rows of X.
+    The kernel of all trials. Its width is a number, also if "median" was passed. A kernel that the
+    learner chose takes the standardised columns, not the rows of X.
 n_features_in_ : int
     The number of columns of X.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    The names of the columns of X or of the file; absent if they are not all strings.
 """
 
 with_parameters = shared(

@@ -18,10 +18,10 @@ class Plan:
     cv : int, splitter, list of (train, test) or None
         The cross-validation that judges each trial.
     repeats : int
-        How often each trial is judged, by other folds each time. 0 judges it once, with a map that
-        is fitted once on all rows.
+        How often each trial is judged, with different folds each time. 0 means once, with a map
+        that is fitted once on all rows.
     n_models : int or None
-        The largest number of trials that are averaged; None is all.
+        The largest number of trials that are averaged; None means all trials.
     chooses : bool
         True if the best trials are kept, False if all trials that are nearly as good are kept.
     """
@@ -42,7 +42,7 @@ class Plan:
         if isinstance(cv, str):
             cv = 10 if n_rows <= FEWEST else 5
         elif hasattr(cv, "__next__"):
-            cv = list(cv)  # an iterator could be walked by one trial only
+            cv = list(cv)  # only one trial could walk an iterator
         if isinstance(n_models, str):
             kept = None if not chooses else AVERAGED if repeats else 1
         else:

@@ -20,11 +20,12 @@ Array = NDArray[np.floating]
 
 # Bounds of the factors and of the noise λ, and the noise at the start.
 REACH, NOISE, START = (1e-3, 1e3), (1e-6, 1e2), 1e-2
-# Rows that are nearer than this many widths have no larger slope of the Matérn kernel of ν = ½.
+# The slope of the Matérn kernel of ν = ½ grows without bound; distances below this many widths
+# count as this many.
 NEAREST = 1e-5
 # The largest number of steps.
 STEPS = 40
-# The weight of Σ (log w_j − mean)² / 2 beside the log-likelihood, as few rows tell little.
+# The weight of the penalty Σ (log w_j − mean)² / 2 on the factors, because few rows tell little.
 PRIOR = 0.05
 
 
@@ -108,7 +109,7 @@ def _by_column(Z: Array, M: Array, is_city: bool) -> Array:
 def column_factors(
     X: Array, Y: Array, weight: Array, kernel: Kernel, start: Array | None = None
 ) -> Array:
-    """Return the factor of each column that maximises the likelihood, from equal factors on.
+    """Return the factor of each column that maximises the likelihood.
 
     Parameters
     ----------

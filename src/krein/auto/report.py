@@ -37,6 +37,12 @@ class Trial:
         The reason why the trial was not finished; empty if it was finished.
     penalties : dict
         The penalties that were chosen, by name.
+
+    Examples
+    --------
+    >>> from krein.auto.report import Trial
+    >>> print(Trial("Nystrom", "ridge", 25, (0.1,), 0.5, "", {"alpha": 0.001}))
+    ridge (alpha = 0.001) on Nystrom features of width 25
     """
 
     features: str
@@ -64,7 +70,7 @@ class Report:
     Attributes
     ----------
     criteria : tuple of str
-        The losses by which trials are compared, the first one before the others.
+        The losses by which trials are compared; the later ones break ties of the earlier ones.
     trials : list of Trial
         Everything that was tried.
     averaged : list of int
@@ -75,6 +81,15 @@ class Report:
         The kernels that were compared, if the kernel or its width was chosen.
     notes : list of str
         Sentences that say what was left out and why.
+
+    Examples
+    --------
+    >>> import numpy as np, krein
+    >>> from krein.kernels import Gaussian
+    >>> X = np.random.default_rng(0).random((60, 2))
+    >>> report = krein.KreinRegressor(Gaussian(), 10, random_state=0).fit(X, X[:, 0]).report_
+    >>> report.criteria, len(report.averaged) <= len(report.trials)
+    (('squared_error',), True)
     """
 
     criteria: tuple[str, ...]

@@ -1,18 +1,18 @@
-"""How many rows decide what the automatic learners do: the fewer rows, the less they can tell."""
+"""Numbers of rows at which the automatic learners change what they do: few rows tell little."""
 
 from __future__ import annotations
 
 # With at most this many rows maps are fitted anew for each fold, and good trials are averaged.
 FEW = 2000
-# With at most this many rows trials are judged three times: one division into folds is noise.
+# With at most this many rows trials are judged three times: a single split into folds is noise.
 SCARCE = 200
 # With at most this many rows only the penalties are tuned, by 10-fold cross-validation: five folds
-# would leave too few training rows. Of two trials that differ in a row or two, cross-validation
-# prefers the one whose mistakes are among the rows that it has not seen.
+# would leave too few training rows. If two trials differ in a row or two, cross-validation prefers
+# the trial whose mistakes are among the rows that cross-validation has not seen.
 FEWEST = 100
 # The number of trials that are averaged on few rows, where the best trial is best by chance.
 AVERAGED = 6
-# The number of maps that are tried with all learners: those that suit the first learner best.
+# The number of maps that are tried with all learners: the maps that suit the first learner best.
 GOOD_MAPS = 3
 # Ranks of Nyström maps, as long as the data have more rows.
 WIDTHS = (25, 100, 300)
@@ -23,11 +23,12 @@ MANY = 5000
 # Rates of exp(−γ D) and exp(−γ D²), for dissimilarities of median 1. With at most `ONE_RATE` rows,
 # which cannot tell many maps apart, only the first rate is tried.
 RATES, ONE_RATE = (1.0, 3.0), 200
-# The number of objects whose median dissimilarity is taken.
+# The number of objects from which the median dissimilarity is estimated.
 SAMPLED = 300
-# The number of rows whose kernel values tell whether the kernel says anything.
+# The number of rows whose kernel values show whether the kernel says anything.
 N_JUDGED = 100
-# New rows are predicted this many at a time, so that all models ask for the same kernel values.
+# The number of new rows that are predicted at a time, so that all models use the same kernel
+# values.
 AT_ONCE = 256
 # On a table, all rows are landmarks with at most this many rows.
 EXACT = 2800

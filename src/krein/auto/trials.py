@@ -27,7 +27,7 @@ from .sizes import GOOD_MAPS
 
 # Trials with a loss of at most this many times the smallest one may be averaged.
 AS_GOOD = 1.5
-# The same factor of squared errors where nothing is chosen.
+# The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
 # The name of the learner that is tried on all maps of a kernel that is not symmetric.
 TWO_SIDED = "two-sided"
@@ -104,7 +104,7 @@ class Good(NamedTuple):
 
 @dataclass
 class Trials:
-    """Trials one after the other, of which the best few are kept.
+    """Runs trials one after the other and keeps the best few.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class Trials:
         return losses
 
     def _failure(self, kind: str, candidate: Candidate) -> str:
-        """Fit a trial; return why it failed, or nothing."""
+        """Fit a trial; return why it failed, or an empty string."""
         try:
             stage = self.stage(f"{kind}, {candidate.name}, width {candidate.width}")
             with stage, blas_threads_for((), candidate.width):
@@ -227,9 +227,9 @@ class Trials:
     def _choices(self) -> list[tuple[str, list[Good]]]:
         """Names of losses and the best few trials by each; the first pair decides.
 
-        The Brier score tells who is right and who is sure of it. Where no trial is wrong it tells
-        only the latter. There the squared error comes first, to which outputs beyond ±1 are as bad
-        as outputs before ±1, among the learners that minimise it.
+        The Brier score tells which trial is right and how sure it is. If no row is wrong, the Brier
+        score tells only how sure a trial is. The squared error of the learners that minimise it
+        then comes first: it counts outputs beyond ±1 as it counts outputs within ±1.
         """
         first, *_ = names = self.criteria
         if first != "brier":
@@ -246,7 +246,7 @@ class Trials:
         return found if flawless else found[::-1]
 
     def _best(self, trials: list[Good], name: str) -> list[Good]:
-        """The best few trials by a loss, none far behind the first."""
+        """Return the best few trials by a loss; no trial is far behind the first one."""
         place = self.criteria.index(name)
         order = sorted(trials, key=lambda good: (good.losses[place], good.losses, good.place))
         close = [g for g in order if g.losses[place] <= AS_GOOD * order[0].losses[place]]
@@ -264,7 +264,7 @@ class Trials:
         return any(t.learner == TWO_SIDED and np.isfinite(t.score) for t in trials)
 
     def _no_time(self, kind: str, candidate: Candidate) -> str:
-        """Return why a trial is not begun; the first trial always is."""
+        """Return why a trial is not started; empty if it is. The first trial is always started."""
         limit, trials = self.max_seconds, self.report.trials
         if limit is None or not trials:
             return ""
@@ -278,7 +278,7 @@ class Trials:
         return f"left out: {used:.1f} s of {limit:g} s are used" if used + expected > limit else ""
 
     def finish(self) -> list[Any]:
-        """Complete the report and return the models to average, those of the best trial first."""
+        """Complete the report and return the models to average; the best trial comes first."""
         name, kept = self._choices()[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
         self.report.reason = self._reason(name, len(kept))
@@ -301,7 +301,7 @@ class Trials:
         return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
 
     def _close(self) -> tuple[str, list[Good]]:
-        """The first criterion, and all trials that are not far behind, the best one first."""
+        """Return the first criterion and all trials that are not far behind, the best one first."""
         place = self.criteria.index("squared_error")
         enough = CLOSE * min(good.losses[place] for good in self._good)
         close = [good for good in self._good if good.losses[place] <= enough]
@@ -323,16 +323,16 @@ class Trials:
         if not self.plan.chooses:
             close = f"up to {CLOSE} times the smallest squared error of {self._judgement()}"
             if n_kept == 1:
-                return f"Chosen: {first}, with the {smallest} of those with {close}."
+                return f"Chosen: {first}, with the {smallest} among all trials with {close}."
             return (
-                f"Averaged: {n_kept} of {len(trials)} trials, of those with {close}, as so few "
-                f"rows cannot tell them apart. The {smallest} has {first}."
+                f"Averaged: {n_kept} of {len(trials)} trials, with {close}, because few rows "
+                f"cannot tell these trials apart. The trial with the {smallest} is {first}."
             )
         found = f"Chosen: {first}, with the {smallest} of {self._judgement()}"
         if name != criterion:
-            found += ", which finds no row that least squares get wrong"
+            found += ", in which least squares predicts every row correctly"
         elif others and [trial.score for trial in trials].count(first.score) > 1:
-            found += f" (of equals the one with the smallest {NAMES[others[0]]})"
+            found += f" (among equal trials the one with the smallest {NAMES[others[0]]})"
         if n_kept > 1:
             more = f"{n_kept - 1} other{'s' if n_kept > 2 else ''}"
             found += f", averaged with {more} nearly as good"

@@ -1,4 +1,4 @@
-"""What can be guaranteed: the papers' bounds, corrected, and an honest word if one says nothing."""
+"""The papers' bounds, corrected. Each bound says whether it is vacuous."""
 
 from .frequencies import Bound, beta, complex_frequencies, signed_frequencies
 from .learned import Guarantee, game_excess, game_rounds, margin_risk, potential_rows

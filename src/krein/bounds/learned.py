@@ -1,7 +1,7 @@
 """Bounds of learned spectra: Not-So-Random Features, Theorems 4.1 to 4.4, corrected.
 
-Each function returns a `Guarantee`, a number that knows whether it says something. The bounds of
-the game are far from tight: `NotSoRandomFeatures.duality_gap_` measures what they bound.
+Each function returns a `Guarantee`, a number that says whether it is vacuous. The bounds of the
+game are far from tight: `NotSoRandomFeatures.duality_gap_` measures what they bound.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Advice:
         unbiased = [row for row in measured if row.unbiased]
         if unbiased and not best.unbiased:
             row = min(unbiased, key=_rank)
-            said.append(f"Of the unbiased methods {row.method} has the least error, {_value(row)}.")
+            said.append(f"Among the unbiased methods, {row.method} has the least, {_value(row)}.")
         scored = [row for row in measured if np.isfinite(row.score)]
         if scored:
             row = max(scored, key=lambda row: row.score)

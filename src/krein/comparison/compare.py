@@ -91,7 +91,7 @@ def compare(
     >>> methods = ["RandomFourier", "Nystrom"]
     >>> found = krein.compare(DeltaGaussian(), X, methods, widths=[16, 64], random_state=0)
     >>> print(found.advice)
-    Nystrom has the least error, ... at width 64. Of the unbiased methods RandomFourier has the...
+    Nystrom has the least error, ... at width 64. Among the unbiased methods, RandomFourier has...
     """
     if y is None and learner is not None:
         raise ValueError("compare needs y to score a learner, got y=None: pass y, or no learner.")

@@ -33,14 +33,14 @@ class _OfClassifiers:
             return self.method
         if not is_classifier(learner):
             name = self.method.__name__
-            raise AttributeError(f"{type(learner).__name__} is no classifier: it has no {name}.")
+            raise AttributeError(f"{type(learner).__name__} is not a classifier: it has no {name}.")
         if reason := learner._doubt(self.method.__name__):
             raise AttributeError(reason)
         return MethodType(self.method, learner)
 
 
 class Certainty:
-    """What rows that were held out tell about the outputs of a learner.
+    """Mixin for learners that calibrate their outputs on held-out rows.
 
     A subclass defines `_is_calibrated` and sets `_calibration` in `fit`.
     """

@@ -70,7 +70,7 @@ class Estimator(_progress.CallbackSupportMixin):
         return "TwoSidedRidgeClassifier" if self._classifies else "TwoSidedRidge"
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also those of parameters: ``set_params(kernel__sigma=2.0)``."""
+        """Set parameters, including nested ones: ``set_params(kernel__sigma=2.0)``."""
         check_nested(self, params)
         return super().set_params(**params)
 
@@ -143,7 +143,7 @@ class Estimator(_progress.CallbackSupportMixin):
             X, y = validate_data(self, X, y, reset=reset, **self._formats, **options)
             y = y.toarray() if sparse.issparse(y) else y
         else:
-            # The kernel gives equal objects the same content; its errors name the index of one.
+            # The kernel brings equal objects into one form; its errors name the index of an object.
             X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)
         if self._classifies:
             check_labels(y)
@@ -157,7 +157,7 @@ class Estimator(_progress.CallbackSupportMixin):
         return {"accept_sparse": formats, "dtype": [np.float64, np.float32]}
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Container:
-        """Return a stream for a fit; its columns are remembered, or matched with those before."""
+        """Return a stream for a fit; its columns are remembered, or matched with earlier ones."""
         container = as_container(X, y, sample_weight)
         if is_path(X) and container.assumed_target is not None:
             _warn_of_target(container)
@@ -200,7 +200,7 @@ class Estimator(_progress.CallbackSupportMixin):
         else:
             X = as_objects(X)
         if not count(X):
-            raise ValueError(f"X has no rows: {self._name} predicts for at least one.")
+            raise ValueError(f"X has no rows: {self._name} needs at least one row to predict.")
         return InMemory(X, rows=count(X))
 
     def _is_pair(self, X: Any) -> bool:

@@ -44,7 +44,7 @@ class CenteredRows:
         self.targets = list(np.ascontiguousarray(seen.Y.T))  # ±1 of each binary problem
         self.mean = seen.total / self.weight.sum() if center else np.zeros(self.width)
         self._kept = seen.kept
-        for i, (rows, Z) in enumerate(self._kept):  # one by one: there is no second copy of all
+        for i, (rows, Z) in enumerate(self._kept):  # one by one, so that not all exist twice
             self._kept[i] = rows, self._centered(Z)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -62,7 +62,7 @@ class CenteredRows:
 
 
 class _Sides:
-    """The statistic of all that a machine needs beside the features: targets, weights, hashes."""
+    """The statistic that collects targets, weights and hashes of all rows."""
 
     def __init__(self, blocks: FeatureBlocks):
         n = blocks.n_rows
@@ -152,7 +152,8 @@ class LeftOut:
     def outputs(self, candidates: list[Split]) -> tuple[Array, Array]:
         """The outputs of the rows left out, (c, m, q), and the coefficients, (c, p + 1, q).
 
-        Solutions are found for the largest penalty first: each of them is near the next one.
+        The largest penalty is solved first, because its solution is near the solution of the next
+        one.
         """
         n_classes = len(self.rows.targets)
         found = np.empty((len(candidates), *self.Y.shape))

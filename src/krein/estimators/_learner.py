@@ -33,7 +33,7 @@ Array = NDArray[np.floating]
 
 
 class Learner(Certainty, Estimator):
-    """A learner never sees X.
+    """Base of the learners on features: a learner sees Z(x) and never X itself.
 
     `fit` opens the data as a container, makes one pass for a survey, fits the map on the survey's
     sample, and solves the task that data, targets and representation make. Subclasses define

@@ -50,16 +50,17 @@ TEXTS = """
 kernel : Kernel, "precomputed" or None, default=None
     The kernel of the map ``Nystrom(kernel, n_components)``, which is used if `features` is None.
     With "precomputed" the data are kernel values: the square matrix of all pairs in `fit`, the
-    values against all training rows in `predict`. None is a Gaussian as wide as the data.
+    values against all training rows in `predict`. None means a Gaussian with σ² = d · var(X) / 2
+    for d columns.
 n_components : int, default=100
-    The rank of that map.
+    The rank of the map ``Nystrom(kernel, n_components)``.
 features : transformer, default=None
     A feature map of this library, or a Pipeline that ends in one, in place of `kernel`. The learner
-    fits a copy on the distinct rows of the data, of which it takes at most 100,000. A map that
-    needs y gets the labels or numbers of these rows; of equal rows it gets the target with the
-    largest total weight (from a stream, the smallest target).
-    Such a map has a step with scikit-learn's tag ``target_tags.required``, or cannot be fitted
-    without y. It is fitted anew for each fold, because it has seen the targets of its rows.
+    fits a copy of the map on at most 100,000 distinct rows of the data. A map needs y if one of its
+    steps has scikit-learn's tag ``target_tags.required``, or if it cannot be fitted without y. It
+    then gets the labels or numbers of these rows; equal rows get the target with the largest total
+    weight (from a stream, the smallest target). It is fitted anew for each fold, because it has
+    seen the targets of its rows.
 alpha : float, "cv" or "gradient", default="cv"
     The penalty of the features of the kernel's positive part. "cv" tries a grid of penalties on all
     folds and needs one pass for all of them. "gradient" starts from the best penalties of the grid
@@ -80,35 +81,35 @@ spread : float or "cv", default="cv"
 fit_intercept : bool, default=True
     True if the model has an intercept, which is not penalised.
 alphas : array-like, default=None
-    The grid of alpha. None is nine values from 1e-8 to 1 times the variance of the features.
+    The grid of alpha. None means nine values from 1e-8 to 1 times the variance of the features.
 alphas_neg : array-like, default=None
-    The grid of alpha_neg. None is the grid of alpha; if `alphas` is None too, ``inf`` is added.
+    The grid of alpha_neg. None means the grid of alpha; if `alphas` is None too, ``inf`` is added.
 cv : int, splitter or iterable of (train, test), default=5
     The number of folds. Rows are assigned to folds by their content, so that equal rows share a
     fold and the order of the rows changes nothing. A splitter yields row indices and needs data in
     memory.
 nested : bool, default=False
-    True if the map is fitted anew for each fold, without the rows of the fold. It takes one more
-    pass per fold and is right for a few hundred rows, where a row may be its own landmark. Maps
+    True if the map is fitted anew for each fold, without the rows of the fold. This takes one more
+    pass per fold. It is advisable on a few hundred rows, where a row may be its own landmark. Maps
     that need y are always fitted anew.
 criterion : {"squared_error", "error"}, default=None
-    What "cv" minimises. None is the squared error for numbers, and for classes the share of wrong
-    rows, which takes one more pass.
+    The loss that "cv" minimises. None means the squared error for numbers and the share of wrong
+    rows for classes, which takes one more pass.
 calibrate : bool or "auto", default="auto"
     True if rows are held out to learn how sure the model is, for `predict_proba` of classes and
-    `predict_interval` of numbers. It takes one more pass, and one more solution per fold. "auto" is
-    True if penalties are tuned, because folds are dealt then.
+    `predict_interval` of numbers. This takes one more pass, and one more solution per fold. "auto"
+    means True if penalties are tuned, because tuning divides the rows into folds anyway.
 class_weight : dict, "balanced" or None, default=None
     Factors of the rows' weights by class. "balanced" gives all classes the same total weight.
 keep_statistics : bool, default=False
-    True if `fit` keeps the moments of the data, so that `partial_fit` can go on from there. They
-    are much larger than the model.
+    True if `fit` keeps the moments of the data, so that `partial_fit` can continue with more rows.
+    The moments are much larger than the model.
 random_state : int, RandomState, Generator or None, default=None
     The seed of the folds, of the sample of rows and of the map.
 classes_ : ndarray of shape (k,)
     The labels in order.
 coef_ : ndarray of shape (p,) or (k, p)
-    The coefficients of the features; one row per output or class, but for two classes.
+    The coefficients of the features: one row per output or class, or a vector for two classes.
 intercept_ : float or ndarray of shape (k,)
     The intercepts.
 alpha_ : float
@@ -122,11 +123,13 @@ features_ : transformer
 kernel_ : Kernel
     The kernel as it was fitted; absent if `features` was given.
 cv_results_ : dict
-    The settings that were tried, an array for each, their cross-validated losses, and "chosen", the
-    index of the best; absent if nothing was tuned. Targets above 1e50 or below 1e-50 are measured
-    in a power of two near the largest one.
+    Arrays of the settings that were tried and of their cross-validated losses, and "chosen", the
+    index of the best setting; absent if nothing was tuned. Targets above 1e50 or below 1e-50 are
+    measured in a power of two near the largest one.
 n_features_in_ : int
     The number of columns of X.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    The names of the columns of X or of the file; absent if they are not all strings.
 """
 
 

@@ -12,7 +12,7 @@ from .least_squares import LeastSquaresLearner
 
 
 class PartialNumbers(LeastSquaresLearner):
-    """Least squares on numbers that can go on with more rows."""
+    """Least squares on numbers that can continue with more rows."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -35,7 +35,7 @@ class PartialNumbers(LeastSquaresLearner):
 
 
 class PartialLabels(LeastSquaresLearner):
-    """Least squares on labels that can go on with more rows."""
+    """Least squares on labels that can continue with more rows."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -50,7 +50,7 @@ class PartialLabels(LeastSquaresLearner):
         ----------
         X, y, sample_weight : as in `fit`
         classes : array-like of shape (k,), default=None
-            All classes that any call will have; needed in the first call unless it has all of them.
+            All classes of all calls. The first call needs them unless its y contains all classes.
 
         Returns
         -------

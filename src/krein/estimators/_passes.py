@@ -1,4 +1,4 @@
-"""Statistics of passes over features: losses of candidates, outputs of folds and of new rows."""
+"""Statistics of one pass over features: losses of candidates, outputs of folds and of new rows."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ REACH = 1e-10, 1e2
 SPREADS = (0.1, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2)
 SPREAD_REACH = 0.01, 10.0
 
-# The penalties of one-sided learners, and those of the couplings of two-sided ones.
+# The penalties of one-sided learners by name, and the penalties of two-sided learners by coupling.
 KINDS: dict[str, type] = {
     "split": Split,
     "krein": Indefinite,

@@ -21,7 +21,7 @@ __all__ = ["CallbackSupportMixin", "reporting", "show", "stage", "with_callbacks
 
 
 def show(estimator: Any, wanted: bool) -> Any:
-    """Draw a bar while the estimator is fitted, or no longer; return the estimator."""
+    """Switch the progress bar of `fit` on or off; return the estimator."""
     try:
         import rich  # noqa: F401  # both bars are drawn by it
     except ImportError as error:
@@ -38,7 +38,7 @@ def show(estimator: Any, wanted: bool) -> Any:
 
 @contextmanager
 def reporting(estimator: Any, n_stages: int | None) -> Iterator[None]:
-    """Report a fit of `n_stages` stages, or of a number that is not known before (None)."""
+    """Report a fit of `n_stages` stages; None if the number is not known in advance."""
     if hasattr(estimator, "_init_callback_context"):
         context = estimator._init_callback_context(max_subtasks=n_stages)
         context.call_on_fit_task_begin(estimator=estimator)
@@ -59,7 +59,7 @@ def reporting(estimator: Any, n_stages: int | None) -> Iterator[None]:
 
 @contextmanager
 def stage(estimator: Any, name: str) -> Iterator[None]:
-    """Report the begin and the end of one stage of a fit."""
+    """Report the start and the end of one stage of a fit."""
     context: Any = getattr(estimator, "_callback_fit_ctx", None)
     task = getattr(estimator, "_task", None)
     if context is not None:

@@ -24,7 +24,7 @@ from ._targets import Targets
 
 Array = NDArray[np.floating]
 
-# A block of features: large enough for BLAS, small beside the memory of a machine.
+# A block of features is large enough for BLAS and small compared with the memory of a machine.
 FEATURE_BYTES = 3 * 2**23
 
 
@@ -100,7 +100,7 @@ class Representation:
         """Return ``Z(X) coef`` for coefficients of shape (p, q).
 
         A Nyström map multiplies the kernel values by one matrix of q columns, which is cheaper than
-        by the p columns of its features.
+        computing the p features first.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Representation:
             The index of the first row in the data, for error messages.
         """
         last = last_step(self.features)
-        # The sum over landmarks cancels digits, of which single precision has too few.
+        # The sum over landmarks cancels digits, and single precision has too few digits for that.
         single = getattr(X, "dtype", None) == np.float32
         if single or self.is_doubled or not getattr(last, "is_linear", False):
             Z = self.transform(X, start)
@@ -152,13 +152,13 @@ class Representation:
 
 
 def last_step(features: Any) -> Any:
-    """Return a map, or the last step of a Pipeline; of a frozen map, the map itself."""
+    """Return a map, or the last step of a Pipeline; for a frozen map, the map itself."""
     last = features[-1] if hasattr(features, "steps") else features
     return last.estimator if isinstance(last, FrozenEstimator) else last
 
 
 def _seen(features: Any, X: Any) -> Any:
-    """Return what a map sees of rows: the first side of `Sides`, unless it asks for both."""
+    """Return the rows as a map takes them: the first side of `Sides`, unless it asks for both."""
     first = features.steps[0][1] if hasattr(features, "steps") else features
     return X if getattr(first, "takes_sides", False) else left_of(X)
 

@@ -72,11 +72,11 @@ class Numbers:
         return self.decision(outputs)
 
     def mistakes(self, outputs: Array, Y: Array) -> Array:
-        """Return zeros of shape (c, n): a number is never just wrong."""
+        """Return zeros of shape (c, n): only classes can be wrong, not numbers."""
         return np.zeros(outputs.shape[:2])
 
     def calibration(self, held: HeldRows) -> Residuals:
-        """Return what rows that were held out tell about the errors of predictions."""
+        """Return the errors of predictions on held-out rows."""
         return Residuals.of((held.Y - held.outputs) / self.unit, held.weight)
 
 
@@ -131,7 +131,7 @@ class Classes:
     def codes(self, y: Any) -> NDArray[np.intp]:
         """Return the index of each label among the classes.
 
-        A label that is not there has rows of weight zero only; it gets the index 0.
+        A label that is not among the classes has only rows of weight zero; it gets the index 0.
         """
         y = np.ravel(y)  # a column has one label per row
         codes = np.minimum(np.searchsorted(self.labels, y), len(self.labels) - 1)
@@ -167,7 +167,7 @@ class Classes:
         return outputs.argmax(axis=2) != Y.argmax(axis=1)
 
     def calibration(self, held: HeldRows) -> Calibration:
-        """Return what rows that were held out tell about the probabilities of the classes."""
+        """Return the probabilities of the classes, calibrated on held-out rows."""
         codes = (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
         return calibrated(held.outputs, codes, held.weight)
 
@@ -231,7 +231,7 @@ class Tags:
         return ((outputs > 0) != (Y > 0)).mean(axis=2)
 
     def calibration(self, held: HeldRows) -> Calibration:
-        """Return what rows that were held out tell about the probability of each label."""
+        """Return the probability of each label, calibrated on held-out rows."""
         outputs, Y, weight = held
         codes = (Y > 0).astype(np.intp)
         return Separate(

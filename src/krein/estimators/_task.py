@@ -1,4 +1,4 @@
-"""One learning task: data, targets and a representation, with what several learners may share."""
+"""One learning task: data, targets and a representation, which several learners may share."""
 
 from __future__ import annotations
 
@@ -219,9 +219,9 @@ class Task:
         """Fit the map anew without the rows of each fold.
 
         A map that is fitted once on all rows has seen the rows of every fold. If it has not seen
-        their targets, that is harmless on many rows. On a few dozen, where a row may be its own
-        landmark, its features are not those of a new row, and penalties chosen on them are wrong.
-        A map that has seen the targets misleads on any number of rows.
+        their targets, that is harmless on many rows. On a few dozen rows a row may be its own
+        landmark. Its features then differ from those of a new row, and penalties chosen on them are
+        wrong. A map that has seen the targets misleads on any number of rows.
         """
         data, owner = self.data, self.recipe.owner
         if not data.in_memory and self.representation.is_supervised:
@@ -244,9 +244,9 @@ class Task:
     def _fold(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Fold:
         part, new = self.data.part(train), self.data.memory
         with warnings.catch_warnings():
-            # The user asked for a rank on all rows, not on those of a fold.
+            # The user asked for a rank on all rows, not on the rows of a fold.
             warnings.simplefilter("ignore", FewRowsWarning)
-            warnings.simplefilter("ignore", UninformativeWarning)  # said of all rows
+            warnings.simplefilter("ignore", UninformativeWarning)  # was given for all rows
             rng = as_generator(self.recipe.random_state)
             representation = self.recipe.fit(sample_of(part, 0), self.targets, rng)
         X = take(new.X, test)

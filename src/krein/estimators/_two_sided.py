@@ -29,7 +29,7 @@ class TwoSidedLearner(LeastSquaresLearner):
 
     # The weights (2q, q) and intercepts (q,) of both predictions, for combine="stack".
     _stack: tuple[Array, Array]
-    # Features that are centred apart would not be those of one matrix K = φ_s φ_tᵀ any more.
+    # Features that are centred separately would no longer factorise one matrix K = φ_s φ_tᵀ.
     _center_features = False
 
     @property
@@ -104,8 +104,8 @@ class TwoSidedLearner(LeastSquaresLearner):
         found = super()._candidates(wanted, solver, problem)
         if self.coupling != "askls" or self.alphas is not None:
             return found
-        # The published method has penalties among the singular values too. Folds reject those that
-        # come too near to one of them.
+        # The published method also has penalties among the singular values. Cross-validation
+        # rejects penalties that are too close to a singular value.
         _, scale = self._posed(solver, problem)
         return [*(Indefinite(alpha) for alpha in (SHARES * scale).tolist()), *found]
 

@@ -1,4 +1,4 @@
-"""A warning about columns in very different units, which a kernel of distances does not see."""
+"""A warning about columns in very different units, which mislead a kernel of distances."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def warn_of_units(owner: str, X: Any, names: Any = None) -> None:
     owner : str
         The name of the learner.
     X : ndarray of shape (n, d)
-        A sample of the rows. Other data have no columns, and nothing is said about them.
+        A sample of the rows. Data of other types have no columns, and there is no warning for them.
     names : sequence of str of length d or None
         The names of the columns.
     """

@@ -67,6 +67,12 @@ class CorrectedSVC(Certainty, NestedParameters, ClassifierMixin, BaseEstimator):
         The kernel with all parameters that are estimated from the data.
     n_iter_ : int
         The largest number of iterations of libsvm over the pairs of classes.
+    rows_ : array-like, sparse matrix, list of objects or None
+        A copy of the training rows; None for a precomputed kernel.
+    n_features_in_ : int
+        The number of columns of X; absent if X is a list of objects.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------

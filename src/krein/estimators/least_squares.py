@@ -1,4 +1,4 @@
-"""Learners whose whole problem is in the moments of [Z Y]: tuning from one pass."""
+"""Learners whose whole problem is in the moments of [Z Y], so that one pass is enough to tune."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LeastSquaresLearner(Learner):
             del self._parts
 
     def _solve_moments(self, parts: list[Moments], survey: Survey, task: Task | None) -> None:
-        """Tune and solve what the moments say; `task` is None if rows cannot be seen again."""
+        """Tune and solve the problem of the moments; `task` is None if rows cannot be reread."""
         wanted = Wanted.of(self)
         solver = self._solver(self._representation)
         q, centers = self._targets.n_outputs, self._center_features
@@ -130,16 +130,16 @@ class LeastSquaresLearner(Learner):
             results = as_table(candidates, squared_error=scores.losses)
             if self._classifies:
                 results |= {"error": scores.errors, "brier": scores.brier}
-            # Few rows do not tell losses apart that differ by a thousandth.
+            # Few rows cannot distinguish losses that differ by a thousandth.
             alike = np.round(scores.losses / (scores.losses.min() or 1.0), 3)
         else:
             found = problems.coefficients(solver, candidates) if walk is None else walk.fitted()
-            # An automatic learner compares classifiers by their errors, whatever tunes them.
+            # An automatic learner compares classifiers by their errors, whichever loss tunes them.
             counts = by_error or (self._classifies and task is not None and task.is_shared)
             fitted = list(found) if counts else []
             losses = problems.losses(fitted or found)
             results = as_table(candidates, squared_error=losses)
-            # In units of the targets' own square rounding errors are always the same.
+            # In units of the targets' squares, rounding errors do not depend on the scale of y.
             alike = losses / square
             if fitted and self.alpha != "gradient":
                 assert task is not None
@@ -147,8 +147,8 @@ class LeastSquaresLearner(Learner):
                 judging = Mistakes(task.survey.folds, by_fold, task.targets)
                 mistakes = fold(task.blocks, judging)
                 results |= {"error": mistakes.errors, "brier": mistakes.brier}
-        # Among equal losses the largest penalties win: a negative part that the folds hardly have
-        # may show in all rows.
+        # Among equal losses the largest penalties win: a negative part that is hardly visible in
+        # the folds may appear in all rows.
         keys = [alike, -results["alpha_neg"], -results["alpha"]]
         if self.alpha == "gradient":
             judged = [(solver, problems)] if parts is None else list(map(self._alone, parts))
@@ -252,7 +252,7 @@ class LeastSquaresLearner(Learner):
                 )
             return self._first_rows(X, y, sample_weight, announced)
         self._check_unsupervised(self._representation)
-        self.__dict__.pop("_calibration", None)  # it tells nothing about the rows to come
+        self.__dict__.pop("_calibration", None)  # it does not hold for the rows to come
         before = dict(vars(self))
         data = self._open(X, y, sample_weight, reset=False)
         rng = as_generator(self.random_state)

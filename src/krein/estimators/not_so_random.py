@@ -51,7 +51,7 @@ class NotSoRandomClassifier(KreinSVC):
     """Support vector machine with a kernel that is learned from the labels (NSRF).
 
     `NotSoRandomFeatures` learns frequencies, or harmonics on the sphere, that separate the classes.
-    A support vector machine on these features follows, which minimises
+    A support vector machine on these features then minimises
     ``½‖w‖² + C Σ_i s_i max(0, 1 − y_i f(x_i))`` with ``f = wᵀZ + b`` and the weights s_i. More than
     two classes share the features; each class has a machine against all other classes.
 
@@ -65,9 +65,9 @@ class NotSoRandomClassifier(KreinSVC):
     {n_rounds}
     C : float or "cv", default="cv"
         Inverse strength of the penalty, as in ``SVC``, and the upper bound of the duals in the
-        game. "cv" compares 0.01, 0.1, … 1000 by cross-validation: for each fold a map is
-        learned without the rows of the fold, so learning takes `cv` + 1 times as long. The game
-        hardly depends on C, so its duals are then bounded by 1.
+        game. "cv" compares 0.01, 0.1, … 1000 by cross-validation: for each fold a map is learned
+        without the rows of the fold, so learning takes `cv` + 1 times as long. The game hardly
+        depends on C, so with "cv" its duals are bounded by 1.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The loss of the margin, in the game and in the machine, as in `KreinSVC`. The corner of
         "hinge" is rounded.
@@ -76,7 +76,8 @@ class NotSoRandomClassifier(KreinSVC):
     standardize : bool or "auto", default="auto"
         True measures each column in units of its standard deviation while the spectrum is learned,
         the band included; the frequencies are stored in the units of X. "auto" chooses together
-        with ``band="auto"``, and means False if the band is given. On the sphere it is ignored.
+        with ``band="auto"``, and means False if the band is given. The parameter has no effect on
+        the sphere.
     {search}
     {n_starts}
     {peaks_per_search}
@@ -93,15 +94,15 @@ class NotSoRandomClassifier(KreinSVC):
         Factors of the rows' weights by class. They do not change the features.
     calibrate : bool or "auto", default="auto"
         True if rows are held out for `predict_proba`: the rows of a fold get the outputs of a model
-        whose features are learned without them. "auto" is True if ``C="cv"``, because the features
-        are learned anew for each fold then.
+        whose features are learned without these rows. "auto" means True if ``C="cv"``, because the
+        features are then learned anew for each fold anyway.
     {random_state}
 
     Attributes
     ----------
     {classes_}
     coef_ : ndarray of shape (p,) or (k, p)
-        The coefficients of the features; one row per class, but for two classes.
+        The coefficients of the features: one row per class, or a vector for two classes.
     intercept_ : float or ndarray of shape (k,)
         The intercepts.
     C_ : float
@@ -110,13 +111,14 @@ class NotSoRandomClassifier(KreinSVC):
         The fitted map with its frequencies, duals and potentials.
     {kernel_}
     cv_results_ : dict
-        The values of C that were tried, their cross-validated errors and losses, and "chosen", the
-        index of the best; absent if C was given.
+        Arrays of the values of C that were tried and of their cross-validated errors and losses,
+        and "chosen", the index of the best value; absent if C was given.
     n_iter_ : int
         The largest number of Newton steps of the final fit.
     objective_ : ndarray of shape (1,) or (k,)
         The objective of `KreinSVC` for each class.
     {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -143,7 +145,7 @@ class NotSoRandomClassifier(KreinSVC):
     True
     """
 
-    # What `KreinSVC` leaves to its user.
+    # Parameters of `KreinSVC` that this class fixes.
     kernel = features = alphas = alphas_neg = None
     alpha_neg, fit_intercept, nested, criterion = "equal", True, False, "error"
     _tuned, _cure = "C", "increase max_iter or tol, or decrease C"

@@ -21,10 +21,11 @@ from ._passes import Doubts
 class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     """Ridge regression with an indefinite kernel: the Kreĭn least-squares method (LSM).
 
-    ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b``: the
-    features of the kernel's negative part have a penalty of their own. Equal penalties are kernel
-    ridge on the flipped kernel, ``alpha_neg=inf`` is the clipped one. The data are seen in blocks,
-    once for the map and once for everything else.
+    The learner minimises
+    ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b`` and the
+    weights s_i. The features of the kernel's negative part have a penalty of their own. Equal
+    penalties give kernel ridge on the flipped kernel, and ``alpha_neg=inf`` gives kernel ridge on
+    the clipped kernel. The data are read in blocks, once for the map and once for everything else.
 
     Parameters
     ----------
@@ -54,6 +55,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -98,8 +100,8 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         Ridge is the posterior mean of a Gaussian model with noise of variance σ²:
         `krein.learning.Posterior` has the equation. The standard deviation is that of a new target,
         ``√(σ² + variance of f(x))``. σ² is the mean squared error of rows that were held out. The
-        model knows the features only: features of a Nyström map vanish far from the landmarks, and
-        the standard deviation falls to σ there.
+        model knows only the features. The features of a Nyström map vanish far from the landmarks,
+        so the standard deviation falls to σ there.
 
         Parameters
         ----------
@@ -130,8 +132,8 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         """The posterior of the Gaussian model."""
         if self.penalty != "split":
             raise ValueError(
-                f"KreinRidge(penalty={self.penalty!r}) is no Gaussian model, so predictions have "
-                "no standard deviation: use penalty='split'."
+                f"KreinRidge(penalty={self.penalty!r}) is not a Gaussian model, so predictions "
+                "have no standard deviation: use penalty='split'."
             )
         if doubt := self._doubt("return_std=True"):
             raise ValueError(doubt)
@@ -155,8 +157,9 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
 class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     """Kreĭn ridge on targets −1 and +1, one column per class against the rest.
 
-    ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` for each class; one
-    factorisation serves all classes.
+    For each class the learner minimises
+    ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b`` and the
+    weights s_i. One factorisation serves all classes.
 
     Parameters
     ----------
@@ -188,6 +191,7 @@ class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

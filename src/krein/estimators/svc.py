@@ -37,11 +37,12 @@ LOSSES = {"squared_hinge": SquaredHinge(), "hinge": Hinge()}
 class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     """Support vector machine with an indefinite kernel (SH-SVM).
 
-    ``(1/Σs) Σ s_i ℓ(y_i f(x_i)) + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b`` and the
-    squared hinge ``ℓ(m) = max(0, 1 − m)²`` or the hinge ``ℓ(m) = max(0, 1 − m)``, one problem per
-    class against the rest, by Newton's method on the active rows with an exact line search. The
-    problem is convex whatever the kernel, so the order of the rows changes nothing. ``LinearSVC``
-    with the same loss on the features has ``alpha = 1/(2 C n)``; for the hinge, so does ``SVC``.
+    The learner minimises ``(1/Σs) Σ s_i ℓ(y_i f(x_i)) + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with
+    ``f = wᵀZ + b``, the weights s_i, and the squared hinge ``ℓ(m) = max(0, 1 − m)²`` or the hinge
+    ``ℓ(m) = max(0, 1 − m)``. It solves one problem per class against the rest, by Newton's method
+    on the active rows with an exact line search. The problem is convex for every kernel, so the
+    order of the rows changes nothing. ``LinearSVC`` with the same loss on the features has
+    ``alpha = 1/(2 C n)``; for the hinge, so does ``SVC``.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         The loss ℓ of the margin. The corner of "hinge" is rounded: ``ℓ(m) = (1 + h − m)²/(4h)`` for
         |1 − m| ≤ h with h = 0.1, which is at most 0.025 more than the hinge. The solver begins with
-        h = 2 and halves h stage by stage.
+        h = 2 and about halves h in each stage.
     alpha : float, "cv" or "gradient", default="cv"
         The penalty of the features of the kernel's positive part. "cv" searches by cross-validated
         error along warm starts: over all pairs if `alphas` is given, otherwise over equal penalties
@@ -61,7 +62,8 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     {fit_intercept}
     {alphas}
     alphas_neg : array-like, default=None
-        The grid of alpha_neg.
+        The grid of alpha_neg. None means the grid `alphas`; if `alphas` is None too, multiples of
+        the best alpha from 1e-4 to 1e4, and ``inf``.
     {cv}
     {nested}
     criterion : {"error", "squared_hinge", "hinge"}, default="error"
@@ -72,9 +74,9 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     tol : float, default=1e-6
         The solver stops when a step lowers the objective by less than this share of it.
     max_iter : int, default=100
-        The largest number of Newton steps per problem, all stages together. Beyond it, or after
-        Ctrl-C, the best iterate is kept with a ConvergenceWarning. Ctrl-C while penalties are
-        searched ends the fit, and nothing changes.
+        The largest number of Newton steps per problem, all stages together. If they do not suffice,
+        or after Ctrl-C, the best iterate is kept with a ConvergenceWarning. Ctrl-C while penalties
+        are searched ends the fit and leaves the estimator unchanged.
     {class_weight}
     {random_state}
 
@@ -93,6 +95,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -170,7 +173,8 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
         clocks = Draws(search.rows.hashes, 0).clocks(Salt.WARM_START)
         solver, rows, weight = search.solver, search.rows, search.rows.weight
         states: list[NewtonState] = []
-        # All classes get a first solution before any gets its last: an interruption leaves them.
+        # Every class gets a first solution before any class gets its last one, so that an
+        # interruption leaves a solution for every class.
         for y in rows.targets:
             if any(state.interrupted for state in states):
                 states.append(NewtonState.zero(rows))

@@ -19,7 +19,7 @@ kernel : Kernel, "precomputed" or None, default=None
     The kernel of the map ``Nystrom(kernel, n_components)``, which is used if `features` is None.
     With ``Precomputed(symmetric=False)`` `fit` takes the square matrix ``K[i, j] = k(x_i, x_j)``,
     and `predict` takes a pair ``(k(x, T), k(T, x).T)`` of arrays of shape (m, n), one row per new
-    row x, with the n training rows T. None is a Gaussian as wide as the data.
+    row x, with the n training rows T. None means a Gaussian with σ² = d · var(X) / 2 for d columns.
 alpha : float, "cv" or "gradient", default="cv"
     The penalty of ``‖w + v‖²/2``. "cv" tries a grid of penalties on all folds and needs one pass
     for all of them. "gradient" starts from the best penalties of the grid and follows the gradient
@@ -27,7 +27,7 @@ alpha : float, "cv" or "gradient", default="cv"
 alpha_neg : float, "auto", "tune" or "equal", default="auto"
     The penalty of ``‖w − v‖²/2``; ``inf`` makes w and v equal. "tune" chooses it by
     cross-validation, "equal" makes it equal to alpha, and "auto" tunes it if alpha is tuned and
-    makes it equal to alpha if alpha is a number. Only ``coupling="split"`` uses it.
+    makes it equal to alpha if alpha is a number. Only ``coupling="split"`` uses this penalty.
 coupling : {"split", "joint", "askls"}, default="split"
     How the two sides are learned. "split" is the equation above. "joint" is ridge on the
     concatenated features [φ_s, φ_t], with the penalty ``alpha (‖w‖² + ‖v‖²)``. "askls" is the split
@@ -37,13 +37,13 @@ power : {0.5, 1}, default=0.5
     With ``K ≈ U Σ Vᵀ`` the features are ``φ_s = U Σ^power`` and ``φ_t = V Σ^power``. A power of 1
     gives more weight to large singular values and needs a Nyström map.
 combine : {"mean", "stack"}, default="mean"
-    The prediction: the mean (f_s + f_t)/2, or a ridge on (f_s, f_t) that is fitted to their
-    predictions of the rows that the folds leave out. Penalties are tuned for the mean.
+    The prediction. "mean" is (f_s + f_t)/2. "stack" is a ridge on (f_s, f_t), fitted to the outputs
+    of f_s and f_t on the rows that each fold leaves out. Penalties are tuned for the mean.
 fit_intercept : bool, default=True
     True if the targets are centred: the intercept b is their mean. The features are not centred.
 coef_ : ndarray of shape (p,) or (k, p)
-    The coefficients of the prediction, one row per output or class, but for two classes. They
-    belong to the features Z if the map has a form, else to [Z, Z_dual].
+    The coefficients of the prediction: one row per output or class, or a vector for two classes.
+    They belong to the features Z if the map has a form, else to [Z, Z_dual].
 landmark_indices_ : ndarray of int of shape (m,)
     The indices of the landmarks among the training rows, for a precomputed kernel. The columns of
     these rows alone, in this order, are enough for `predict`.
@@ -104,6 +104,7 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
     {landmark_indices_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------
@@ -170,10 +171,12 @@ class TwoSidedRidge(TwoSidedLearner, PartialNumbers, RegressorMixin, BaseEstimat
 class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, BaseEstimator):
     """Two-sided ridge on targets −1 and +1, one column per class against the rest.
 
+    For each class the learner minimises
     ``(1/Σs) Σ s_i [(y_i − f_s(x_i))² + (y_i − f_t(x_i))²] + (alpha/2) ‖w + v‖²
-    + (alpha_neg/2) ‖w − v‖²`` for each class, with ``f_s = φ_sᵀ w + b`` of a row as the first
-    argument of the kernel (source) and ``f_t = φ_tᵀ v + b`` of a row as the second (target). One
-    factorisation serves all classes. `TwoSidedRidge` says more.
+    + (alpha_neg/2) ‖w − v‖²``
+    with ``f_s = φ_sᵀ w + b`` for a row as the first argument of the kernel (source),
+    ``f_t = φ_tᵀ v + b`` for a row as the second argument (target), and the weights s_i. One
+    factorisation serves all classes. See `TwoSidedRidge` for the details.
 
     Parameters
     ----------
@@ -208,6 +211,7 @@ class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, B
     {landmark_indices_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     See Also
     --------

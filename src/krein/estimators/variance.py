@@ -16,10 +16,11 @@ from .least_squares import LeastSquaresLearner
 class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEstimator):
     """Least squares with the variance of the predictions fixed (VC-LSM).
 
-    ``min (1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` such that the predictions
-    on the training rows have the standard deviation ``spread · std(y)``: penalties choose among
-    functions of that size instead of shrinking them. The global optimum of this problem, which is
-    not convex, is the root of one equation.
+    The learner minimises ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with
+    ``f = wᵀZ + b`` and the weights s_i, such that the predictions on the training rows have the
+    standard deviation ``spread · std(y)``. The penalties choose among functions of that size
+    instead of shrinking them. The problem is not convex, but its global optimum is the root of one
+    equation.
 
     Parameters
     ----------
@@ -49,6 +50,7 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------
@@ -93,8 +95,10 @@ class VarianceConstrainedRegressor(LeastSquaresLearner, RegressorMixin, BaseEsti
 class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEstimator):
     """Variance-constrained least squares (VC-LSM) on targets −1 and +1, one column per class.
 
-    ``min (1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` such that the outputs on
-    the training rows have the standard deviation ``spread · std(y)``, for each class.
+    For each class the learner minimises
+    ``(1/Σs) Σ s_i (y_i − f(x_i))² + alpha ‖w₊‖² + alpha_neg ‖w₋‖²`` with ``f = wᵀZ + b`` and the
+    weights s_i, such that the outputs on the training rows have the standard deviation
+    ``spread · std(y)``.
 
     Parameters
     ----------
@@ -126,6 +130,7 @@ class VarianceConstrainedClassifier(LeastSquaresLearner, ClassifierMixin, BaseEs
     {kernel_}
     {cv_results_}
     {n_features_in_}
+    {feature_names_in_}
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""krein beside what people use today: SVC on the raw, flipped and clipped matrix, and 1-NN.
+"""krein against common methods: SVC on the raw, flipped and clipped matrix, and 1-NN.
 
 All methods get the same split and the same kernel, and every penalty is chosen by cross-validation
 on the training objects. On a table krein chooses its kernel, and the others get a Gaussian of
@@ -27,9 +27,9 @@ from .data import seed
 from .results import Contest, Outcome
 from .tasks import Task
 
-# What the penalty of an SVM is chosen from, and the number of folds.
+# The penalties of an SVM that are compared, and the number of folds.
 C_GRID, FOLDS = {"C": [0.1, 1.0, 10.0, 100.0]}, 3
-# libsvm need not stop on an indefinite matrix.
+# The largest number of iterations: libsvm may not stop on an indefinite matrix.
 MAX_ITER = 100_000
 # Learns from k(training, training) and classes, and predicts from k(test, training).
 Method = Callable[[NDArray, NDArray, NDArray], NDArray]

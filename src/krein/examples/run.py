@@ -1,8 +1,8 @@
 """The tour: four tasks, then three kernels on the digits of scikit-learn.
 
-On each task krein is compared with what people use today. Each kernel is diagnosed. Then the
-features of krein and of scikit-learn approximate it at several widths, and a linear model is fitted
-on each set of features.
+On each task krein is compared with common methods. Each kernel is diagnosed. Then the features of
+krein and of scikit-learn approximate the kernel at several widths, and a linear model is fitted on
+each set of features.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def run(
 ) -> Quickstart:
     """Solve four tasks; diagnose and approximate three kernels on the digits of scikit-learn.
 
-    The tasks are generated, except for the table, which is part of scikit-learn. Of the digits,
-    pixels are scaled to [0, 1] and the bandwidth σ is the median distance of the training rows.
-    A kernel of ⟨x, y⟩ has random features on the sphere only, so its rows are scaled to norm 1.
+    The tasks are generated, except for the table, which is part of scikit-learn. The pixels of the
+    digits are scaled to [0, 1], and the bandwidth σ is the median distance of the training rows. A
+    kernel of ⟨x, y⟩ has random features on the sphere only, so its rows are scaled to norm 1.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def run(
     quick : bool, default=False
         True uses fewer rows and features and takes seconds instead of half a minute.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of everything random.
+        Seed of all random numbers.
     progress : callable, default=None
         Called with a short text before each step.
 

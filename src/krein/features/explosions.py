@@ -36,8 +36,8 @@ def guarded(
 ) -> Guard | None:
     """Warn if the map explodes on held-out rows; return the guard against new rows that explode.
 
-    There is no guard without spare landmarks, because the columns may be rotated then, and no
-    eigenvalue belongs to a column. Nor is there one if all values that were looked at are zero.
+    There is no guard without spare landmarks: the columns may then be rotated, so that no
+    eigenvalue belongs to a column. There is also no guard if all examined kernel values are zero.
     """
     largest = _check_held_out(owner, source, landmarks, sample, core, key)
     spare = source.is_symmetric and owner.core == "sketch" and len(core.left) > len(core.values)
@@ -52,7 +52,7 @@ def _check_held_out(
     rows = held if len(held) else landmarks[:FEW]
     left = source.values(rows, landmarks)
     right = left if source.is_symmetric else source.turned(rows, landmarks)
-    # The held-out rows may all have small values, and large ones are among the landmarks.
+    # The held-out rows may all have small values, although some landmarks have large ones.
     seen = (left, right, source.diagonal(rows), source.diagonal(landmarks))
     largest = max(float(np.abs(values).max()) for values in seen)
     own = np.abs(np.einsum("ij,ij->i", left @ core.left, right @ core.right))
@@ -84,8 +84,9 @@ class Guard:
     and the largest known ``|k(x, ·)|``, z is replaced by the least-squares fit with ``|zᵀMz|`` at
     this bound: features whose eigenvalue has the sign of ``zᵀMz`` are multiplied by
     ``|λ_i| / (|λ_i| + τ)``, and the others by ``|λ_i| / (|λ_i| − τ)``. No feature grows to more
-    than twice its size; if that is not enough, the former features shrink further. Mainly features
-    with small eigenvalues change, which contribute little to k(x, S) and most of the excess.
+    than twice its size; if that is not enough, the former features shrink further. Mainly the
+    features with small eigenvalues change: they contribute little to k(x, S) and most of the
+    excess.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ class Guard:
             above = np.sum(forms * factors**2, axis=1) > bound
             low, high = np.where(above, middle, low), np.where(above, high, middle)
         factors = self.sizes / (self.sizes + np.exp(high)[:, None] * rates)
-        # A sum that an earlier call has brought to the bound is above it by rounding only.
+        # A sum that an earlier call has brought to the bound exceeds it only by rounding errors.
         return np.where((forms.sum(axis=1) > bound * (1 + 1e-9))[:, None], factors, 1.0)
 
     def _warn(self, far: NDArray[np.intp], own: NDArray) -> None:

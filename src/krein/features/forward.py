@@ -40,7 +40,8 @@ def forward_selection(gram: Array, cross: Array, n: int, ridge: float) -> NDArra
     Returns
     -------
     ndarray of shape (n,)
-        Indices of the columns in the order of choice. Of equal gains the first column is chosen.
+        Indices of the columns in the order of choice. If gains are equal, the first column is
+        chosen.
     """
     p = len(gram)
     left, cross = np.diagonal(gram) + ridge, np.array(cross.T, order="C")

@@ -107,6 +107,8 @@ class RandomFourier(WaveMap, RandomMap):
         `krein.measures.DensityRatio` are drawn with ``decomposition="jordan"``.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------
@@ -185,7 +187,7 @@ class RandomFourier(WaveMap, RandomMap):
         self._check_mass(X, rng)
 
     def _check_printed(self) -> None:
-        """Raise if an argument of a printed method stands without the method that it belongs to."""
+        """Raise if an option of a published method lacks the option that it belongs to."""
         if self.masses == "subset" and self.decomposition == "polar":
             raise ValueError(
                 "masses='subset' fits the masses of the Jordan parts, but decomposition='polar' "

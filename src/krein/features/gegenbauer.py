@@ -69,6 +69,8 @@ class RandomGegenbauer(RandomMap):
         Total mass ``Σ|λ_ℓ|``.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

@@ -22,8 +22,7 @@ from .source import Source
 
 # Number of rows per landmark among which k-means++ chooses its centres.
 CANDIDATES = 20
-# Number of rows per landmark on which forward selection is judged, and the largest number of
-# candidates (unless two candidates per landmark are more).
+# Rows per landmark that judge forward selection, and the largest number of candidates.
 JUDGES = 20
 MOST_CANDIDATES = 4096
 
@@ -31,9 +30,8 @@ MOST_CANDIDATES = 4096
 def sample_size(n_landmarks: int) -> int:
     """Return the number of rows of the least-squares sample, including the landmarks.
 
-    The error of the fitted core falls with the number of rows per landmark and the cost grows with
-    its square. The sample has 750 rows beside the landmarks, but at most five and at least one per
-    landmark.
+    The error of the core falls with the rows per landmark, and the cost grows with their square.
+    The sample has 750 rows besides the landmarks, but at least one and at most five for each.
     """
     return n_landmarks + max(n_landmarks, min(5 * n_landmarks, 750))
 
@@ -126,11 +124,7 @@ def _shares(weights: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def _chances(scores: NDArray[np.floating], n: float) -> NDArray[np.floating]:
-    """Return chances ``min(1, c · score)`` that add up to n.
-
-    A row with the chance 1 is drawn for certain, whatever the scores of even larger rows are: one
-    row may have nearly the whole sum of the scores.
-    """
+    """Return chances ``min(1, c · score)`` that add up to n; a row with the chance 1 is certain."""
     ascending = np.sort(scores)
     largest = ascending[::-1][: int(np.ceil(n))]
     rest = np.cumsum(ascending)[::-1][: len(largest)]  # the sum of all but the i largest scores
@@ -253,8 +247,8 @@ class Recursive(LandmarkRule):
     """Recursive ridge leverage scores (Musco and Musco, 2017), for positive definite kernels.
 
     The rows are halved until few are left. Landmarks of each half give the scores
-    ``(k(x, x) − k(x, Z)(K_ZZ + λI)⁻¹ k(Z, x))/λ`` of the next larger one. The scores have no
-    meaning for an indefinite kernel, so an indefinite kernel is refused.
+    ``(k(x, x) − k(x, Z)(K_ZZ + λI)⁻¹ k(Z, x))/λ`` of the next larger
+    half. The scores have no meaning for an indefinite kernel, so an indefinite kernel is refused.
 
     Examples
     --------
@@ -322,8 +316,7 @@ class Supervised(LandmarkRule):
     Parameters
     ----------
     candidates : float, default=8
-        Number of candidates per landmark. There are at most 4096 candidates, or two per landmark if
-        that is more.
+        Candidates per landmark; in total at most 4096, or two per landmark if that is more.
     ridge : float, default=0.3
         Penalty on the coefficients, relative to the mean sum of squares of a column.
 

@@ -31,10 +31,9 @@ from .projection import Values, project
 from .rank import choose_rank
 from .source import Source, as_kernel, landmark_columns
 
-# The number of landmarks whose kernel values tell whether the kernel says anything.
+# The number of landmarks whose kernel values show whether the kernel says anything.
 N_JUDGED = 100
-# Largest default number of landmarks beyond the rank; the cost of `fit` grows with the cube of the
-# number of landmarks.
+# Largest default number of landmarks beyond the rank: the cost of `fit` grows with their cube.
 MOST_SPARE = 300
 
 
@@ -65,8 +64,7 @@ class Nystrom(FeatureMap):
     landmarks : str, LandmarkRule, array-like or callable, default="two-round"
         How landmarks are chosen:
 
-        - "two-round": half by leverage and residual, half by the residual of a map on the first
-          half;
+        - "two-round": half by leverage and residual, half by the residual of the first half;
         - "uniform": every row has the same chance;
         - "leverage": by approximate leverage scores;
         - "kmeans++": by k-means++ in the space of the features;
@@ -86,15 +84,13 @@ class Nystrom(FeatureMap):
         - "inverse": the published method, K_ZZ⁻¹, with the one-shot eigendecomposition if there are
           more landmarks than components. It is unstable on indefinite kernels: its error can be
           500 times the least error of its rank;
-        - "squared": the method of App. B of the paper, a baseline. It fails if +λ and −λ are both
-          eigenvalues.
+        - "squared": the baseline of the paper's App. B, which fails if +λ and −λ are eigenvalues.
     tol : float, default=1e-10
         Eigenvalues and singular values below this share of the largest are dropped.
     n_jobs : int, default=None
         Number of processes that evaluate a kernel of objects; None means the current process.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. The draws depend on the content of the rows and not on their
-        order.
+        Seed of the random draws, which depend on the content of the rows and not on their order.
 
     Attributes
     ----------
@@ -114,6 +110,12 @@ class Nystrom(FeatureMap):
         The relative error on held-out rows of each rank that "auto" tried; else empty.
     form_ : krein.forms.Signature
         The signs of the eigenvalues. A kernel that is not symmetric has no form.
+    kernel_ : krein.kernels.Kernel
+        The kernel that was fitted, with all parameters resolved.
+    n_features_in_ : int
+        Number of columns of the training data; absent if the data are a list of objects.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------
@@ -195,9 +197,7 @@ class Nystrom(FeatureMap):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray:
-        """Fit the map and return the features of the training data.
-
-        Kernel values that `fit` has computed are not computed again.
+        """Fit the map and return the features of the training data; no value is computed twice.
 
         Parameters
         ----------

@@ -80,7 +80,7 @@ def without_diagonal(fit: Callable[[NDArray], Sketch], K: NDArray, source: Sourc
     completed = K.copy()
     np.fill_diagonal(completed, _predicted_diagonal(K, plain))
     found = fit(completed)
-    # The values of equal rows are those of the diagonal, so they count as often as rows are equal.
+    # A pair of equal rows has the value of the diagonal, so the diagonal counts once per such pair.
     n, s = len(source), len(K)
     equal = source.n_equal_pairs * (s - 1) / max(1, n * (n - 1) - source.n_equal_pairs)
     before = others + equal * diagonal
@@ -122,9 +122,9 @@ def _squared_errors(
 def _predicted_diagonal(K: NDArray, sketch: Sketch) -> NDArray[np.floating]:
     """Return the diagonal of a low-rank approximation of K.
 
-    One step of subspace iteration leads from the range of the landmarks' columns, which contain
-    the landmarks' own values, to the leading singular vectors of K. In these one entry of the
-    diagonal counts for little.
+    One step of subspace iteration leads from the range of the landmarks' columns, which contain the
+    landmarks' own values, to the leading singular vectors of K. A single entry of the diagonal
+    hardly changes these vectors.
     """
     symmetric = sketch.first is sketch.second
     first = np.linalg.qr(K @ sketch.second)[0]

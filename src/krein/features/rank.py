@@ -1,4 +1,4 @@
-"""The rank of a Nyström map by evidence: it doubles until held-out rows say that it is enough."""
+"""The rank of a Nyström map: it doubles until the error on held-out rows is small."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _mapped(features: Map, X: Any, part: slice) -> NDArray:
 def top(values: NDArray, k: int) -> NDArray[np.intp]:
     """Return the places of the k largest values of each row, in ascending order of the places.
 
-    Of equal values the first ones are taken.
+    If values are equal, the first ones are taken.
     """
     if k >= values.shape[1]:
         return np.broadcast_to(np.arange(values.shape[1]), values.shape)

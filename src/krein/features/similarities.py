@@ -59,6 +59,20 @@ class SimilarityFeatures(Nystrom):
         Indices of the landmarks among the training rows; None if objects were passed as landmarks.
     form_ : krein.forms.Signature
         The identity. A kernel that is not symmetric has no form.
+    kernel_ : krein.kernels.Kernel
+        The kernel that was fitted, with all parameters resolved.
+    n_components_ : int
+        The number of landmarks that was asked for.
+    eigenvalues_ : ndarray of shape (n_components,)
+        All ones, because the features are not eigenvectors.
+    own_values_ : None
+        These features use k(z, z) as it is.
+    rank_errors_ : dict
+        Empty: the number of landmarks is given.
+    n_features_in_ : int
+        Number of columns of the training data; absent if the data are a list of objects.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What the maps of waves share: atoms with real or complex weights become columns and a form."""
+"""The base of all maps of waves: atoms with real or complex weights become columns and a form."""
 
 from __future__ import annotations
 

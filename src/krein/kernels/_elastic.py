@@ -87,10 +87,10 @@ def _soft(work: Array, x: Array, y: Array, cells: Diagonal, gamma: float) -> Non
 
 
 def _shape(work: Array, cells: Diagonal) -> None:
-    """Add up what the points cost on the path that is cheapest for their descriptors.
+    """Sum the costs of the points along the path that is cheapest for their descriptors.
 
     Rows k mod 3 of work[:3] and work[4:7] have the costs of the descriptors and of the points, and
-    get their sums along the path. Of several cheapest paths the one with the smaller sum counts.
+    get their sums along the path. If several paths are cheapest, the smallest sum counts.
     """
     k, a, b = cells
     out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
@@ -117,7 +117,7 @@ def _roots(work: Array, x: Array, y: Array, channel: int, cells: Diagonal) -> No
 
 
 def _lcss(work: Array, cells: Diagonal, epsilon: float) -> None:
-    """Count common points downwards, because all other steps minimise."""
+    """Count each common point as −1, because all steps minimise."""
     k, a, b = cells
     out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
     left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
@@ -151,7 +151,8 @@ def _erp(work: Array, x: Array, y: Array, cells: Diagonal) -> None:
 def _twe(work: Array, x: Array, y: Array, cells: Diagonal, tilt: Array) -> None:
     """Take the prices of deletions from the last row of x and y.
 
-    Matching costs the distance of the points i and j, that of the points before, and their shift.
+    A match costs the distance between the points i and j, the distance between the points before
+    them, and the price of their shift.
     """
     k, a, b = cells
     shift, start = y.shape[1] - 1 - k, x.shape[1] - 1 - (k + 1) // 2
@@ -214,7 +215,7 @@ def _advance(
 
 
 def _tables(rule: Rule, n: int, m: int, slant: Array, tilt: Array) -> None:
-    """Set what depends on the lengths only: the middle of the band, and the prices of shifts.
+    """Set the tables that depend only on the lengths: the middle of the band, the prices of shifts.
 
     The band of the point i of x is centred at the point slant[i] − i of y, as in aeon. Row k mod 2
     of `tilt` has the price of the shift |i − j| at index i + n − (k + 1) // 2.
@@ -283,7 +284,8 @@ def _ends(rule: Rule, own_x: float, own_y: float) -> Ends:
 def _limit(rule: Rule, bound: float, n: int) -> float:
     """Return the cost above which the distance exceeds `bound`, with some room for rounding.
 
-    There is no such cost where costs can fall along a path, or are not those of the distance.
+    The cost is infinite if costs can fall along a path, or if they are not the costs of the
+    distance.
     """
     if rule.step == LCSS or rule.step == SOFT or rule.step == SHAPE:
         return np.inf

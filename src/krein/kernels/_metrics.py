@@ -1,4 +1,4 @@
-"""The elastic metrics: their parameters, what is packed of a series, and their step.
+"""The elastic metrics: their parameters, the packed form of a series, and their step.
 
 A metric is a frozen dataclass. Its fields are its parameters, under the names of aeon.
 """
@@ -32,7 +32,7 @@ class Metric:
         return 0.0
 
     def points(self, series: Series) -> Series:
-        """Return what is compared in place of the points of a series, shape (time, channels)."""
+        """Return the values that are compared, by default the points, shape (time, channels)."""
         return series
 
     def extra(self, series: Series) -> Series:

@@ -1,4 +1,4 @@
-"""What the loops of the elastic distances are given: packed series, and the rule of a metric."""
+"""The arguments of the loops of the elastic distances: packed series, and the rule of a metric."""
 
 from __future__ import annotations
 

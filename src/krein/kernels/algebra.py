@@ -190,10 +190,10 @@ class _Involution(Composite):
         self.kernel = kernel
 
     def _combine(self, straight: Any, turned: Any) -> Any:
-        raise TypeError("A combination is needed.")
+        raise TypeError(f"{type(self).__name__} must define _combine.")
 
     def _of_measure(self, measure: Measure) -> Measure:
-        raise TypeError("A measure is needed.")
+        raise TypeError(f"{type(self).__name__} must define _of_measure.")
 
     def _closed_form(self, dim: int) -> Measure:
         return self._of_measure(self.kernel._closed_form(dim))

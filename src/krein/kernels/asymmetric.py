@@ -110,7 +110,7 @@ class _Tilted(_Directed):
 
     def _terms(self, size: float) -> dict[int, complex]:
         """Return the coefficients of the density ratio; size is ``e^{σ²‖β‖²/2}``."""
-        raise TypeError("Coefficients are needed.")
+        raise TypeError(f"{type(self).__name__} must define _terms.")
 
     def _closed_form(self, dim: int) -> Measure:
         sigma = check_positive(self, "sigma", self.sigma)

@@ -243,7 +243,7 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
         return self.resolved_with_values(X)[0]
 
     def resolved_with_values(self, X: Any) -> tuple[Kernel, Known | None]:
-        """Return the resolved kernel and those of its values that were computed on the way.
+        """Return the resolved kernel and the kernel values that were computed on the way.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Errors that kernels raise. They carry fields, and `str` makes the sentence of the fields."""
+"""Errors that kernels raise. They carry fields, and `str` turns the fields into a sentence."""
 
 from __future__ import annotations
 

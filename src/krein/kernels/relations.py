@@ -47,8 +47,8 @@ class Relation(SharedParameters):
 
     Notes
     -----
-    ``Nystrom(landmarks=[3, 5])`` means the rows 3 and 5 of the training data, whatever the objects
-    are. ``landmarks=[[3], [5]]``, ids of shape (m, 1), means the nodes 3 and 5.
+    ``Nystrom(landmarks=[3, 5])`` means the rows 3 and 5 of the training data, for objects of any
+    kind. ``landmarks=[[3], [5]]``, ids of shape (m, 1), means the nodes 3 and 5.
 
     Examples
     --------

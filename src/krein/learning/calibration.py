@@ -8,19 +8,22 @@ classes, both classes are equally likely up to a part in a million.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
+
+from .log_loss import least_log_loss
 
 Array = NDArray[np.floating]
 
-# With fewer rows, the simpler calibration of two classes, and of more classes, is always taken. It
-# is also taken with more than SOME classes, whose offsets cost more than they tell.
+# With fewer than MANY rows of two classes, or SOME rows of more classes, the simpler calibration is
+# always taken. It is also taken with more than SOME classes, whose offsets cost more than they
+# gain.
 MANY, SOME = 1000, 100
 # The largest number of steps of an isotonic calibration that are kept.
 STEPS = 1000
@@ -31,7 +34,16 @@ LEAST = 1e-15
 
 
 class Calibration(Protocol):
-    """Protocol of a calibration: it maps outputs to the probabilities of the classes."""
+    """Protocol of a calibration: it maps outputs to the probabilities of the classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import Calibration, Sigmoid
+    >>> calibration: Calibration = Sigmoid(slope=2.0, offset=0.0)
+    >>> calibration.probabilities(np.array([[0.0]])).round(2)
+    array([[0.5, 0.5]])
+    """
 
     def probabilities(self, outputs: Array) -> Array: ...
 
@@ -48,6 +60,7 @@ class Sigmoid:
     Attributes
     ----------
     slope : float
+        The factor of the output f.
     offset : float
         The logarithm of the odds at f = 0.
 
@@ -86,7 +99,7 @@ class Sigmoid:
         """
         weight = as_counts(weight)
         both = np.hstack([np.zeros_like(outputs), outputs])
-        slope, _, offset = _fitted(both, _smoothed(codes, weight), weight, [0, 2])
+        slope, _, offset = least_log_loss(both, _smoothed(codes, weight), weight, [0, 2])
         return cls(slope, offset)
 
     def probabilities(self, outputs: Array) -> Array:
@@ -107,6 +120,7 @@ class Softmax:
     slope : float
         The inverse temperature, which is not negative.
     offsets : ndarray of shape (k,)
+        The offset of each class.
 
     References
     ----------
@@ -145,7 +159,7 @@ class Softmax:
         least = 1 / (weight.sum() + 2)
         targets = np.full(outputs.shape, least / (k - 1))
         targets[np.arange(len(codes)), codes] = 1 - least
-        slope, *offsets = _fitted(outputs, targets, weight, range(1 + k) if shifts else [0])
+        slope, *offsets = least_log_loss(outputs, targets, weight, range(1 + k) if shifts else [0])
         return cls(max(0.0, slope), np.array(offsets) - np.mean(offsets))
 
     def probabilities(self, outputs: Array) -> Array:
@@ -230,6 +244,14 @@ class Separate:
     ----------
     parts : tuple of Sigmoid or Isotonic
         The calibration of each label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import Separate, Sigmoid
+    >>> both = Separate((Sigmoid(2.0, 0.0), Sigmoid(2.0, 0.0)))
+    >>> both.probabilities(np.array([[0.0, 1.0]])).round(2)
+    array([[0.5 , 0.88]])
     """
 
     parts: tuple[Calibration, ...]
@@ -256,6 +278,15 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     codes : ndarray of int of shape (n,)
         The index of the class of each row.
     weight : ndarray of shape (n,)
+        The weights of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import calibrated
+    >>> outputs, codes = np.array([[-1.0], [-0.5], [0.5], [1.0]]), np.array([0, 0, 1, 1])
+    >>> type(calibrated(outputs, codes, np.ones(4))).__name__
+    'Sigmoid'
     """
     simple: Fitter = Sigmoid.of
     rich: Fitter = Isotonic.of
@@ -311,62 +342,3 @@ def _smoothed(codes: NDArray[np.intp], weight: Array) -> Array:
     of_class = np.bincount(codes, weights=weight, minlength=2)
     second = np.where(codes == 1, (of_class[1] + 1) / (of_class[1] + 2), 1 / (of_class[0] + 2))
     return np.stack([1 - second, second], axis=1)
-
-
-def _fitted(f: Array, targets: Array, weight: Array, free: Sequence[int]) -> list[float]:
-    """Minimise the log-loss of ``P(c) ∝ exp(slope · f_c + offset_c)`` by Newton's method.
-
-    The problem is convex. The steps stay in a trust region, and conjugate gradients find them: the
-    second derivatives are singular, since equal offsets of all classes change nothing, and
-    factorising them may not end in SciPy 1.15.
-
-    Parameters
-    ----------
-    f : ndarray of shape (n, k)
-    targets : ndarray of shape (n, k)
-        The rows sum to one.
-    weight : ndarray of shape (n,)
-    free : sequence of int
-        Which of (slope, offset_1, …, offset_k) are varied; the others are zero.
-
-    Returns
-    -------
-    list of float
-        The slope and the k offsets.
-    """
-    from scipy.optimize import minimize
-
-    scale = float(np.abs(f).max(initial=0)) or 1.0
-    f, share, free = f / scale, weight / weight.sum(), list(free)
-
-    def whole(theta: Array) -> Array:
-        found = np.zeros(1 + f.shape[1])
-        found[free] = theta
-        return found
-
-    def scores(theta: Array) -> Array:
-        slope, *offsets = whole(theta)
-        return slope * f + np.array(offsets)
-
-    def loss(theta: Array) -> float:
-        S = scores(theta)
-        return float(share @ (logsumexp(S, axis=1) - (targets * S).sum(axis=1)))
-
-    def gradient(theta: Array) -> Array:
-        rest = share[:, None] * (softmax(scores(theta), axis=1) - targets)
-        return np.append((rest * f).sum(), rest.sum(axis=0))[free]
-
-    def hessian(theta: Array) -> Array:
-        P = softmax(scores(theta), axis=1)
-        weighted = share[:, None] * P
-        apart = f - (P * f).sum(axis=1, keepdims=True)
-        corner, edge = (weighted * np.square(apart)).sum(), (weighted * apart).sum(axis=0)
-        offsets = np.diag(weighted.sum(axis=0)) - weighted.T @ P
-        return np.block([[corner, edge], [edge[:, None], offsets]])[np.ix_(free, free)]
-
-    start, options = np.zeros(len(free)), {"gtol": 1e-8, "max_trust_radius": 1e6}
-    near = minimize(loss, start, jac=gradient, hess=hessian, method="trust-ncg", options=options).x
-    # Each step squares the error, so the last one leaves rounding errors only.
-    near -= np.linalg.pinv(hessian(near), 1e-9, hermitian=True) @ gradient(near)
-    slope, *offsets = whole(near).tolist()
-    return [slope / scale, *offsets]

@@ -41,6 +41,18 @@ class Cholesky:
     Attributes
     ----------
     form : Form
+        The form M of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Cholesky, LeastSquares, Split
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # two features, one target
+    >>> problem = LeastSquares.of(Moments.of(rows), n_outputs=1)
+    >>> Cholesky(Signature([1, -1])).solve(problem, Split(0.25, 0.75))[:, 0]
+    array([0.5, 0.5])
     """
 
     form: Form

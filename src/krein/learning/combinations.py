@@ -30,6 +30,12 @@ def solver_for(loss: type, penalty: type, *, derivatives: bool = False) -> Any:
     ------
     ValueError
         If no solver serves the pair; the message names both classes and what would work.
+
+    Examples
+    --------
+    >>> from krein.learning import Split, SquaredError, solver_for
+    >>> solver_for(SquaredError, Split).__name__
+    'Cholesky'
     """
     found = [s for s in SOLVERS if issubclass(loss, s.loss) and s.penalty is penalty]
     if not found:

@@ -28,11 +28,25 @@ class CoordinateDescent:
     Attributes
     ----------
     form : Form
+        The form M of the features.
     unit : float
         The factor by which the targets were multiplied. The squared loss grows with its square,
         the penalty with the factor itself.
-    max_iter : int
-    tol : float
+    max_iter : int, default=10000
+        The largest number of rounds of scikit-learn's coordinate descent.
+    tol : float, default=1e-6
+        The tolerance of scikit-learn's coordinate descent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import L1, CoordinateDescent, LeastSquares
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # two features, one target
+    >>> problem = LeastSquares.of(Moments.of(rows), n_outputs=1)
+    >>> CoordinateDescent(Signature([1, -1])).solve(problem, L1(0.1, 2.0))[:, 0].round(3)
+    array([0.8, 0. ])
     """
 
     form: Form

@@ -1,4 +1,4 @@
-"""Elimination of the positive part of a least-squares problem, for many penalties of the other.
+"""Elimination of the positive part of least squares, for many penalties of the negative part.
 
 The penalties of a grid share few values of alpha. For each of them the positive part is eliminated
 once, and what is left of the negative part is reduced to a tridiagonal matrix. Each alpha_neg then

@@ -28,6 +28,18 @@ class SymmetricIndefinite:
     Attributes
     ----------
     form : Form
+        The form M of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Indefinite, LeastSquares, SymmetricIndefinite
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # two features, one target
+    >>> problem = LeastSquares.of(Moments.of(rows), n_outputs=1)
+    >>> SymmetricIndefinite(Signature([1, -1])).solve(problem, Indefinite(0.75))[:, 0]
+    array([ 0.25, -1.  ])
     """
 
     form: Form
@@ -35,7 +47,7 @@ class SymmetricIndefinite:
     penalty: ClassVar[type] = Indefinite
 
     def solve(self, problem: LeastSquares, penalty: Indefinite) -> Array:
-        """The coefficients, shape (p, q); a penalty that meets an eigenvalue warns."""
+        """The coefficients, shape (p, q); warns if the penalty meets an eigenvalue."""
         A = problem.gram + penalty.matrix(self.form)
         smallest = np.abs(np.linalg.eigvalsh(A)).min(initial=np.inf)
         if smallest < 1e-8 * np.abs(A).max(initial=0):
@@ -57,7 +69,7 @@ class SymmetricIndefinite:
 
 
 def _solved(A: Array, right: Array) -> Array:
-    """``A⁻¹ right``; of a matrix that is exactly singular the shortest solution."""
+    """``A⁻¹ right``; the shortest solution if the matrix is exactly singular."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SciPy's warning of ill-conditioned matrices
         try:

@@ -22,7 +22,7 @@ SHARES = np.geomspace(1e-8, 1, 17)
 RATIOS = (1.0, 1e-2, np.inf)
 # A negative eigenvalue below this share of the largest one is a rounding error.
 ROUNDING = 1e-9
-# The number of folds of a matrix that is not positive.
+# The number of folds for a matrix that is not positive.
 FOLDS = 3
 
 
@@ -36,7 +36,7 @@ class Judged(NamedTuple):
     share : float
         The penalty as a share of the sum of all |λ|.
     ratio : float
-        The penalty of the negative part, as a multiple of the other one.
+        The penalty of the negative part, as a multiple of the penalty of the positive part.
     """
 
     loss: float
@@ -97,8 +97,8 @@ class LeaveOneOut:
     def losses(self) -> list[Judged]:
         """Return the mean squared leave-one-out residual of every penalty.
 
-        The features of a row are not those of a new row if the matrix is not positive: the signs of
-        the other rows' eigenvectors depend on it. Use `held_out` there.
+        Use `held_out` instead if the matrix is not positive: the signs of the eigenvectors of the
+        other rows depend on the row left out, so its features differ from those of a new row.
         """
         settings = _settings(self.is_positive)
         kept = 1 - np.stack([self.shares(*setting) for setting in settings], axis=1)
@@ -140,7 +140,7 @@ def held_out(K: Array, Y: Array, weight: Array) -> list[Judged]:
 
 
 def best_penalty(K: Array, Y: Array, weight: Array) -> Judged:
-    """Return the penalty of the smallest loss; of equals the largest one.
+    """Return the penalty with the smallest loss; among equal losses, the largest penalty.
 
     Parameters
     ----------

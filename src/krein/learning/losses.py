@@ -18,11 +18,25 @@ WIDEST = 2.0
 
 
 class SquaredError:
-    """``(y − f)²``: the whole problem is in the moments of the rows."""
+    """``(y − f)²``: the whole problem is in the moments of the rows.
+
+    Examples
+    --------
+    >>> from krein.learning import Cholesky, Split, SquaredError, solver_for
+    >>> solver_for(SquaredError, Split) is Cholesky
+    True
+    """
 
 
 class MarginLoss:
-    """Base class of the losses of the margin, which are convex and piecewise quadratic."""
+    """Base class of the losses of the margin, which are convex and piecewise quadratic.
+
+    Examples
+    --------
+    >>> from krein.learning import Hinge, MarginLoss, SquaredHinge
+    >>> issubclass(Hinge, MarginLoss), issubclass(SquaredHinge, MarginLoss)
+    (True, True)
+    """
 
     def value(self, margin: Array) -> Array:
         """Return the loss of each row, shape (n,)."""
@@ -44,7 +58,15 @@ class MarginLoss:
 
 @dataclass(frozen=True)
 class SquaredHinge(MarginLoss):
-    """``max(0, 1 − m)²`` of the margin m = y f."""
+    """``max(0, 1 − m)²`` of the margin m = y f.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import SquaredHinge
+    >>> SquaredHinge().value(np.array([-1.0, 0.0, 2.0]))
+    array([4., 1., 0.])
+    """
 
     def value(self, margin: Array) -> Array:
         return np.square(np.maximum(0, 1 - margin))
@@ -63,9 +85,9 @@ class Hinge(MarginLoss):
     The loss is 1 − m for m < 1 − h, ``(1 + h − m)² / (4h)`` for |1 − m| ≤ h, and 0 for m > 1 + h.
     It exceeds the hinge by at most h/4, at m = 1.
 
-    Only the rows in the corner have curvature. At w = 0 a narrow corner has none of the rows, and a
-    Newton step would move the intercept alone. The stages therefore begin with a corner that has
-    all rows at w = 0, and halve it until it is as narrow as wanted.
+    Only the rows in the corner have curvature. At w = 0 a narrow corner contains no row, and a
+    Newton step would move the intercept alone. The stages therefore begin with a corner that
+    contains all rows at w = 0, and each stage about halves it until it is as narrow as wanted.
 
     Attributes
     ----------
@@ -75,6 +97,13 @@ class Hinge(MarginLoss):
     References
     ----------
     O. Chapelle. Training a Support Vector Machine in the Primal. Neural Computation 2007. §2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import Hinge
+    >>> Hinge(width=0.1).value(np.array([0.0, 1.0, 2.0]))
+    array([1.   , 0.025, 0.   ])
     """
 
     width: float = 0.1

@@ -30,13 +30,13 @@ Array = NDArray[np.floating]
 
 # Up to this number of features the solver uses one BLAS thread.
 WIDE = 2048
-# The tolerance of solutions that another solution begins with.
+# The tolerance of solutions that only serve as the start of another solution.
 ROUGH = 1e-2
 
 
 @dataclass
 class NewtonState:
-    """Where the solver is; it may go on from here with other penalties or weights.
+    """The state of the solver, which may continue from it with other penalties or weights.
 
     Attributes
     ----------
@@ -76,12 +76,23 @@ class Newton:
     Attributes
     ----------
     form : Form
+        The form M of the features.
     of : MarginLoss
         The loss.
-    fit_intercept : bool
+    fit_intercept : bool, default=True
+        True if the model has an intercept, which is not penalised.
     tol : float
         The solver stops when a step lowers the objective by less than this share of it.
-    max_iter : int
+    max_iter : int, default=100
+        The largest number of Newton steps, all stages together.
+
+    Examples
+    --------
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Newton, Split, SquaredHinge
+    >>> solver = Newton(Signature([1, -1]), SquaredHinge())
+    >>> solver.diagonal(Split(0.1, 2.0))  # the intercept, which is last, has no penalty
+    array([0.1, 2. , 0. ])
     """
 
     form: Form
@@ -114,7 +125,8 @@ class Newton:
             state.outputs = outputs(rows, state.coef)
         *earlier, _ = self.of.stages
         # Threads of BLAS that wait for the next product would compete with the threads of
-        # `add_gram`. Only a wide matrix is factorised so much faster by several threads.
+        # `add_gram`. Only the factorisation of a wide matrix gains more from several threads than
+        # it loses.
         with one_blas_thread() if rows.width <= WIDE else nullcontext():
             try:
                 for loss in earlier:
@@ -228,8 +240,8 @@ class Newton:
     ) -> Array:
         """``∂(w, b) / ∂(log alpha, log alpha_neg)`` at a solution, shape (2, p + 1).
 
-        On the active set ``(ZᵀSZ/W + P)w = ZᵀSy/W``, hence ``∂w = −(ZᵀSZ/W + P)⁻¹ ∂P w``; the set
-        does not move with the penalties but for single points (Chapelle et al., 2002).
+        On the active set ``(ZᵀSZ/W + P)w = ZᵀSy/W``, hence ``∂w = −(ZᵀSZ/W + P)⁻¹ ∂P w``; the
+        active set changes with the penalties only at isolated points (Chapelle et al., 2002).
         """
         diagonal = self.diagonal(penalty)
         used = np.isfinite(diagonal)

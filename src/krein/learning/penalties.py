@@ -1,7 +1,8 @@
 """Where the form M acts in learning: the penalty ``wᵀ P w`` with P made of M.
 
 ``f = Z w`` spans the same functions for every M; M enters through the penalty alone. Equal
-penalties of both parts are ridge on the flipped kernel, ``alpha_neg → ∞`` is the clipped one.
+penalties of both parts give ridge on the flipped kernel, and ``alpha_neg → ∞`` gives ridge on the
+clipped kernel.
 """
 
 from __future__ import annotations
@@ -28,6 +29,13 @@ class Split:
         The penalty of the positive part.
     alpha_neg : float
         The penalty of the negative part; ``inf`` leaves the part out.
+
+    Examples
+    --------
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Split
+    >>> Split(0.1, 2.0).diagonal(Signature([1, -1]))
+    array([0.1, 2. ])
     """
 
     alpha: float
@@ -50,17 +58,41 @@ class Split:
 
 @dataclass(frozen=True)
 class L1(Split):
-    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``: few features."""
+    """``alpha ‖w₊‖₁ + alpha_neg ‖w₋‖₁``, which keeps few features.
+
+    Attributes
+    ----------
+    alpha : float
+        The penalty of the positive part.
+    alpha_neg : float
+        The penalty of the negative part; ``inf`` leaves the part out.
+
+    Examples
+    --------
+    >>> from krein.learning import L1, CoordinateDescent, SquaredError, solver_for
+    >>> solver_for(SquaredError, L1) is CoordinateDescent
+    True
+    """
 
 
 @dataclass(frozen=True)
 class Constrained(Split):
-    """`Split` beside a constraint on the variance of the predictions.
+    """`Split` with a constraint on the variance of the predictions.
 
     Attributes
     ----------
-    spread : float
+    alpha : float
+        The penalty of the positive part.
+    alpha_neg : float
+        The penalty of the negative part; ``inf`` leaves the part out.
+    spread : float, default=1.0
         The standard deviation of the predictions divided by that of the targets.
+
+    Examples
+    --------
+    >>> from krein.learning import Constrained
+    >>> Constrained(0.1, 2.0, spread=0.9)
+    Constrained(alpha=0.1, alpha_neg=2.0, spread=0.9)
     """
 
     spread: float = 1.0
@@ -76,6 +108,15 @@ class Indefinite:
     Attributes
     ----------
     alpha : float
+        The penalty of the whole form.
+
+    Examples
+    --------
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Indefinite
+    >>> Indefinite(2.0).matrix(Signature([1, -1]))
+    array([[ 2.,  0.],
+           [ 0., -2.]])
     """
 
     alpha: float

@@ -1,4 +1,4 @@
-"""Ridge seen as a Gaussian model: what the rows leave open about the function."""
+"""Ridge as a Gaussian model: the posterior variance of the function."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ class Posterior:
     mean : ndarray of shape (p,)
         The mean z̄ of the features; zero without an intercept.
     has_intercept : bool
+        True if the model has an intercept.
     weight : float
         The weight W of all rows.
 
@@ -74,7 +75,7 @@ class Posterior:
         form : Form
         fit_intercept : bool
         weight : float, default=None
-            W; None is the weight of the problem.
+            W; None means the weight of the problem.
         """
         diagonal = penalty.diagonal(form)
         used = np.flatnonzero(np.isfinite(diagonal))

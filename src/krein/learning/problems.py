@@ -34,6 +34,17 @@ class LeastSquares:
         The mean ȳ of the targets.
     weight : float
         The sum W of the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import LeastSquares
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # two features, one target
+    >>> problem = LeastSquares.of(Moments.of(rows), n_outputs=1)
+    >>> problem.gram, problem.cross[:, 0]
+    (array([[0.25, 0.  ],
+           [0.  , 0.25]]), array([0.25, 0.5 ]))
     """
 
     gram: Array

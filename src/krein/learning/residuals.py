@@ -79,7 +79,7 @@ class Residuals:
         if beyond < self.levels[0] - rounding or 1 - beyond > self.levels[-1] + rounding:
             most = 1 - 2 * max(self.levels[0], 1 - self.levels[-1])
             raise ValueError(
-                f"coverage={coverage!r} is more than the errors of so few held-out rows can tell: "
+                f"coverage={coverage!r} is too large for the number of held-out rows: "
                 f"use at most {np.floor(max(most, 0) * 1000) / 1000}, or fit on more rows."
             )
         pairs = [np.interp([beyond, 1 - beyond], self.levels, column) for column in self.values.T]

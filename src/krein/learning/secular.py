@@ -43,6 +43,18 @@ class Secular:
         The bilinear form of the features.
     tol : float, default=1e-10
         Directions whose variance is at most `tol` times the largest variance are dropped.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Constrained, LeastSquares, Secular
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # two features, one target
+    >>> problem = LeastSquares.of(Moments.of(rows), n_outputs=1)
+    >>> coef = Secular(Signature([1, -1])).solve(problem, Constrained(0.1, 0.2, spread=0.5))
+    >>> float(np.round(np.std(rows[:, :2] @ coef) / np.std(rows[:, 2]), 6))
+    0.5
     """
 
     form: Form

@@ -34,6 +34,13 @@ class Views:
         M; None if F holds both sides.
     scale : ndarray of shape (p,)
         The factors of the columns of φ_s and φ_t.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import Views
+    >>> Views(None, np.ones(1)).split(np.array([[3.0, 5.0]]))  # F = [Z, Z_dual]
+    (array([[3.]]), array([[5.]]))
     """
 
     form: Form | None
@@ -69,6 +76,20 @@ class Coupled:
     inner : solver
         The solver of the doubled problem; its form has p positive and p negative signs.
     views : Views
+        The features of both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Cholesky, Coupled, LeastSquares, Split, Views
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # Z, Z_dual and the target
+    >>> problem = LeastSquares.of(Moments.of(rows), 1, center_features=False)
+    >>> solver = Coupled(Cholesky(Signature([1, -1])), Views(None, np.ones(1)))
+    >>> w, v = solver.sides(problem, Split(0.5, 0.5))
+    >>> w[:, 0].round(6), v[:, 0].round(6)
+    (array([0.25, 0.  ]), array([0. , 0.5]))
     """
 
     inner: Any
@@ -127,6 +148,25 @@ class Joint(Coupled):
 
     ``min (1/W) Σ s_i (y_i − f(x_i))² + α (‖w‖² + ‖v‖²)``. Its two sides are twice its two terms, so
     that f is their mean too.
+
+    Attributes
+    ----------
+    inner : solver
+        The solver of ridge on [φ_s, φ_t]; its form has 2p positive signs.
+    views : Views
+        The features of both sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.forms import Signature
+    >>> from krein.learning import Cholesky, Joint, LeastSquares, Split, Views
+    >>> from krein.streaming import Moments
+    >>> rows = np.array([[1.0, 0, 1], [0, 1, 2], [1, 1, 3], [0, 0, 0]])  # Z, Z_dual and the target
+    >>> problem = LeastSquares.of(Moments.of(rows), 1, center_features=False)
+    >>> solver = Joint(Cholesky(Signature([1, 1])), Views(None, np.ones(1)))
+    >>> solver.solve(problem, Split(0.25, 0.25)).shape
+    (2, 1)
     """
 
     def posed(self, problem: LeastSquares) -> LeastSquares:

@@ -35,7 +35,7 @@ class Part(ByValue):
     mass : complex, default=1
         The mass a.
     ratio : TrigonometricRatio or DensityRatio, default=None
-        The density ratio h; None is 1.
+        The density ratio h; None means 1.
 
     Examples
     --------
@@ -203,7 +203,7 @@ class Measure(ByValue):
         return Measure(parts, min(self.diameter, other.diameter), bias)
 
     def jordan(self) -> Measure:
-        """Return the decomposition by sign of the papers, which has more mass."""
+        """Return the papers' decomposition by sign, which has more mass."""
         self._check_mass()
         parts = [piece for part in self.parts for piece in jordan_parts(part)]
         return Measure(parts, self.diameter, self.bias)

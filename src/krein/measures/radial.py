@@ -55,6 +55,14 @@ def domain_measure(
         Number of frequencies that will be drawn; it determines which accuracy ε pays off.
     cause : str
         Why the mass could be infinite, for the error message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.measures import domain_measure
+    >>> measure = domain_measure(lambda z: np.exp(-(z**2) / 2), 2, 1.5, 64, "")
+    >>> float(np.round(measure.kernel(np.zeros((1, 2)))[0], 2))
+    1.0
     """
     z = chebyshev_grid(0.0, diameter, N_GRID)
     target = np.asarray(profile(z), dtype=float)

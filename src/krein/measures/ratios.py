@@ -136,7 +136,7 @@ class TrigonometricRatio(Ratio):
 
     def mean(self, law: Law, g: Callable[[NDArray], NDArray]) -> float:
         if not isinstance(law, Normal):
-            raise TypeError("A mean along a direction exists in closed form for a normal law only.")
+            raise TypeError("Only a normal law has a closed-form mean along a direction.")
         return periodic_mean(g, float(np.linalg.norm(self.direction)) * law.scale)
 
     def mass(self, law: Law) -> float:
@@ -148,5 +148,5 @@ class TrigonometricRatio(Ratio):
 
     def tilted(self, law: Law, tilt: Callable[[NDArray], NDArray]) -> Law:
         if not isinstance(law, Normal):
-            raise TypeError("A law is reweighted along a direction for a normal law only.")
+            raise TypeError("Only a normal law can be reweighted along a direction.")
         return law.tilted(self.direction, tilt)

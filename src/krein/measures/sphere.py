@@ -45,6 +45,13 @@ def legendre(dim: int, max_degree: int, t: NDArray) -> NDArray[np.floating]:
     Returns
     -------
     ndarray of shape (max_degree + 1, *t.shape)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.measures import legendre
+    >>> legendre(3, 2, np.array([0.5]))[:, 0]
+    array([ 1.   ,  0.5  , -0.125])
     """
     t = np.asarray(t)
     t = t if np.issubdtype(t.dtype, np.floating) else t.astype(float)
@@ -52,7 +59,24 @@ def legendre(dim: int, max_degree: int, t: NDArray) -> NDArray[np.floating]:
 
 
 def zonal(dim: int, degree: int, t: NDArray) -> NDArray[np.floating]:
-    """Return ``P_ℓ(t)`` of one degree ℓ, in less memory than `legendre`."""
+    """Return ``P_ℓ(t)`` of one degree ℓ, in less memory than `legendre`.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    degree : int
+        The degree ℓ.
+    t : ndarray
+        Arguments in [−1, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.measures import zonal
+    >>> zonal(3, 2, np.array([0.5]))
+    array([-0.125])
+    """
     return next(itertools.islice(_polynomials(dim, t), degree, None))
 
 
@@ -66,7 +90,21 @@ def _polynomials(dim: int, t: NDArray) -> Iterator[NDArray[np.floating]]:
 
 
 def n_harmonics(dim: int, degree: int) -> float:
-    """Return the number of spherical harmonics ``N(d, ℓ) = C(d−1+ℓ, ℓ) − C(d−3+ℓ, ℓ−2)``."""
+    """Return the number of spherical harmonics ``N(d, ℓ) = C(d−1+ℓ, ℓ) − C(d−3+ℓ, ℓ−2)``.
+
+    Parameters
+    ----------
+    dim : int
+        The dimension d.
+    degree : int
+        The degree ℓ.
+
+    Examples
+    --------
+    >>> from krein.measures import n_harmonics
+    >>> [int(n_harmonics(3, degree)) for degree in range(4)]
+    [1, 3, 5, 7]
+    """
     if degree < 2:
         return float(dim if degree else 1)
     return float(comb(dim - 1 + degree, degree) - comb(dim - 3 + degree, degree - 2))
@@ -320,6 +358,12 @@ def zonal_measure(
         Number of directions that will be drawn.
     cause : str
         Why the mass could be infinite, for the error message.
+
+    Examples
+    --------
+    >>> from krein.measures import zonal_measure
+    >>> zonal_measure(lambda u: u**2, 3, -1.0, 64, "").coefficients[:3].round(4)
+    array([0.3333, 0.    , 0.6667])
     """
     if dim == 1:
         # S⁰ consists of the two points ±1, so every kernel is λ₀ ± λ₁.

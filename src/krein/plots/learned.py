@@ -92,7 +92,7 @@ def potential_grid(
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     n_points : int, default=201
         Number of points along each axis. The grid covers the band.
 
@@ -153,7 +153,7 @@ def top_harmonics(features: NotSoRandomFeatures, n: int = 3) -> HarmonicAtoms:
     _check_map(features)
     atoms = features.atoms_
     if not isinstance(atoms, HarmonicAtoms):
-        raise ValueError("Frequencies on R^d are no harmonics: fit a map with domain='sphere'.")
+        raise ValueError("Frequencies on R^d are not harmonics: fit a map with domain='sphere'.")
     order = np.argsort(-atoms.weights, kind="stable")[:n]
     return HarmonicAtoms(atoms.frequencies[order], atoms.weights[order])
 
@@ -192,11 +192,11 @@ def _duals(features: NotSoRandomFeatures, X: NDArray) -> NDArray[np.floating]:
 
 
 def _check_map(features: Any) -> None:
-    """Raise if this is no fitted map whose game can be drawn."""
+    """Raise if `features` is not a fitted map whose game can be drawn."""
     if not isinstance(features, NotSoRandomFeatures):
         raise TypeError(
-            f"Plots of the game need a NotSoRandomFeatures, got {type(features).__name__}: of a "
-            "NotSoRandomClassifier pass features_."
+            f"Plots of the game need a NotSoRandomFeatures, got {type(features).__name__}: for a "
+            "NotSoRandomClassifier, pass its features_."
         )
     check_is_fitted(features)
 
@@ -214,7 +214,7 @@ def plot_duals(features: NotSoRandomFeatures, X: ArrayLike, y: ArrayLike, ax: An
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     ax : matplotlib Axes, default=None
         Where to plot; None makes a new figure.
 
@@ -243,7 +243,7 @@ def plot_potential(
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     ax : matplotlib Axes, default=None
         Where to plot; None makes a new figure.
 
@@ -304,7 +304,7 @@ def plot_rounds(
     X : array-like of shape (n, 2)
         The training rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     rounds : sequence of int, default=(1, 10, 100)
         Numbers of rounds, a column of plots for each.
 
@@ -337,7 +337,7 @@ def plot_harmonics(
     X : array-like of shape (n, 3)
         Unit rows.
     y : array-like of shape (n,)
-        Their classes, of which there are two.
+        The classes of the rows, exactly two.
     n : int, default=3
         Number of harmonics.
 

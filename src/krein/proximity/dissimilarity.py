@@ -63,6 +63,8 @@ class DissimilarityToSimilarity(Proximity):
         Number n of training objects.
     n_features_in_ : int
         Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------
@@ -193,6 +195,8 @@ class DoubleCentering(DissimilarityToSimilarity):
         Number n of training objects.
     n_features_in_ : int
         Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

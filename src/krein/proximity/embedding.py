@@ -72,6 +72,8 @@ class KreinPCA(Embedding):
     n_features_in_ : int
         Number of columns seen in `fit`. It does not exist if the kernel takes objects other than
         vectors.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

@@ -60,6 +60,8 @@ class SpectrumCorrector(Proximity):
         Number n of training objects.
     n_features_in_ : int
         Number of columns seen in `fit`, equal to n.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------

@@ -50,6 +50,22 @@ class ConcatenatedFourier(RandomFourier):
         The signs of the columns: −1 for the frequencies of μ_R⁻, else +1.
     kernel_ : krein.kernels.Kernel
         The kernel whose Jordan parts were drawn. The map does not approximate it.
+    frequencies_ : ndarray of shape (n_components / 2, n_features_in_)
+        The frequencies ω, ζ and ν.
+    weights_ : ndarray of shape (n_components / 2,)
+        The weights of the frequencies. They are complex if the kernel is not symmetric.
+    measure_ : krein.measures.Measure
+        The measure from which the frequencies were drawn.
+    total_mass_ : float
+        Total mass of the measure.
+    masses_ : ndarray of shape (3,)
+        The masses ξ₁, ξ₂ and ξ₃ of μ_R⁺, μ_R⁻ and μ_I⁺.
+    acceptance_rates_ : ndarray of shape (n_parts,)
+        Share of accepted proposals of each part of the measure.
+    n_features_in_ : int
+        Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------
@@ -75,7 +91,7 @@ class ConcatenatedFourier(RandomFourier):
         for name in ("kernel", "n_components", "sampler", "masses", "n_mass_rows", "random_state")
     }
 
-    # What the paper fixes.
+    # Parameters of `RandomFourier` that the paper fixes.
     decomposition, allocation, weights = "jordan", "equal", "measure"
     measure, diameter, extension, jacobian = None, "auto", "domain", True
 

@@ -12,8 +12,8 @@ def alternating_projection(
     """Project in turn onto the box ``0 ≤ α ≤ C`` and onto the hyperplane ``yᵀα = 0``.
 
     The result approaches a point of both sets, but not the nearest one, and after a finite number
-    of rounds it may leave the box a little. `krein.spectral.projection.project` returns the nearest
-    point.
+    of rounds it may lie slightly outside the box. `krein.spectral.projection.project` returns the
+    nearest point.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ map                        kernels                                              
 `ConcomitantRankOrder`     `krein.kernels.OrthantProbability`                       in the limit
 =========================  =======================================================  ========
 
-Each class follows its authors. Where it does more than they could, its documentation says so.
+Each class follows the paper of its authors. If a class does more, its documentation says so.
 """
 
 from .maclaurin import RandomMaclaurin

@@ -1,4 +1,4 @@
-"""What the maps for kernels of ⟨x, y⟩ have in common: the kernel, and whether rows have norm 1."""
+"""The base of the maps for kernels of ⟨x, y⟩: the kernel, and whether rows have norm 1."""
 
 from __future__ import annotations
 

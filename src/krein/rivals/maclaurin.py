@@ -58,6 +58,8 @@ class RandomMaclaurin(OfProducts):
         The kernel that was fitted, with all parameters resolved.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

@@ -54,6 +54,8 @@ class ConcomitantRankOrder(FeatureMap):
         The number τ of chosen columns of a row.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------

@@ -94,6 +94,8 @@ class TensorSketch(_OfPolynomials):
         The fitted sketch.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------
@@ -157,6 +159,8 @@ class TensorizedProjection(_OfPolynomials):
         The kernel that was fitted, with all parameters resolved.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     References
     ----------

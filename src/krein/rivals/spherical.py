@@ -72,8 +72,14 @@ class SphericalRandomFeatures(RandomFourier):
         The kernel whose profile was fitted.
     total_mass_ : float
         The mass k(0).
+    masses_ : ndarray of shape (3,)
+        The masses of μ_R⁺, μ_R⁻ and μ_I⁺, here k(0), 0 and 0.
+    acceptance_rates_ : ndarray of shape (1,)
+        Share of accepted proposals, which is 1.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------
@@ -125,7 +131,7 @@ class SphericalRandomFeatures(RandomFourier):
         profile, name = kernel.radial_profile, kernel_name(kernel)
         if profile is None:
             raise ValueError(
-                f"SphericalRandomFeatures needs a function of ‖x − y‖, and {name} is none. Use "
+                f"SphericalRandomFeatures needs a function of ‖x − y‖, and {name} is not one. Use "
                 "krein.Nystrom, which only needs kernel values."
             )
         at_zero = float(np.asarray(profile(np.zeros(1)))[0])
@@ -207,7 +213,7 @@ class PositivePart:
         return lambda distances: np.interp(distances, z, values)
 
     def _band(self, z: NDArray) -> tuple[float, float]:
-        """Return the smallest and the largest scale: the profile varies at neither's distance."""
+        """Return the smallest and the largest scale at which the profile varies."""
         spread = np.abs(self._target - 1)
         first = z[max(1, int(np.argmax(spread >= spread.max() / 2)))]
         return 0.05 / z[-1], max(4 / first, 1 / z[-1])

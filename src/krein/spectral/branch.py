@@ -1,4 +1,4 @@
-"""A branch: the frequencies of one sign, with their posterior and where it starts."""
+"""A branch: the frequencies of one sign, with their posterior and its starting point."""
 
 from __future__ import annotations
 

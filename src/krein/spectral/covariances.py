@@ -1,4 +1,4 @@
-"""Covariances of frequencies: full matrices, or their diagonals where columns are many.
+"""Covariances of frequencies: full matrices, or their diagonals if there are many columns.
 
 The inference needs a handful of operations on stacks of symmetric matrices. `Full` stores matrices
 of shape (..., d, d), `Diagonal` stores their diagonals, of shape (..., d); the same lines of the
@@ -77,7 +77,7 @@ class Full:
         return x[:, self._rows] * x[:, self._columns]
 
     def packed(self, A: NDArray) -> NDArray[np.floating]:
-        """Return what the `squares` of x have to be multiplied by for xᵀ A x."""
+        """Return the coefficients c with ``squares(x) · c = xᵀ A x``."""
         return A[..., self._rows, self._columns] * self._counts
 
     def unpacked(self, sums: NDArray) -> NDArray[np.floating]:

@@ -22,7 +22,7 @@ LOG_2PI = float(np.log(2 * np.pi))
 
 @dataclass(frozen=True)
 class MixturePrior:
-    """What is assumed about the mixture before any value is seen.
+    """The prior of the mixture, before any kernel value is seen.
 
     Parameters
     ----------
@@ -62,6 +62,15 @@ class SpectralMixture:
         The expected means.
     precisions : ndarray of shape (n_mixture, d, d) or (n_mixture, d)
         The expected precisions Λ_k; only their diagonals for more than 100 columns.
+
+    Examples
+    --------
+    >>> import numpy as np, krein
+    >>> from krein.kernels import Gaussian
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> features = krein.MixtureFourier(Gaussian(), 8, n_subsample=50, random_state=0).fit(X)
+    >>> features.mixture_["positive"].means.shape
+    (5, 2)
     """
 
     weights: NDArray[np.floating]

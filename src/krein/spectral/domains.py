@@ -1,4 +1,4 @@
-"""What the kernel player of the game may choose: frequencies on R^d, harmonics on the sphere.
+"""The actions of the kernel player in the game: frequencies on R^d, harmonics on the sphere.
 
 An action is a block of columns Φ of shape (n, k) with the kernel ``Φ Φᵀ``: cosine and sine of one
 frequency, or one harmonic. Its mass is 1: the mean of k(x, x) is 1. The potential of an action

@@ -29,7 +29,7 @@ class NoPeakError(ValueError):
 
 @dataclass
 class Record:
-    """What was played in one game.
+    """The record of one game.
 
     Parameters
     ----------

@@ -77,6 +77,8 @@ class LearnedKernelFeatures(FeatureMap):
         The kernel of the features, which represent it exactly.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

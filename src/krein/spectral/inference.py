@@ -48,7 +48,7 @@ class Spectrum:
 
 @dataclass(frozen=True)
 class Inference:
-    """The settings of `krein.MixtureFourier`, where they are documented.
+    """The inference with the settings of `krein.MixtureFourier`, which documents them.
 
     The priors are in units of the data: `mean` and `covariance` of frequencies, None for defaults.
     """

@@ -36,12 +36,12 @@ ASYMMETRY = 1e-6
 class MixtureFourier(WaveMap):
     """Fourier features for any kernel of x − y, inferred from values of the kernel.
 
-    A kernel without a known spectrum (TL1, tanh on unit rows, a function of the user) still is
-    ``k(x, y) = Σ_m c_m cos ω_m·(x − y)`` for some frequencies and signed weights. This map infers
-    them from the values of the kernel on pairs of training rows (RFF-DIGMM, corrected). Frequencies
-    of positive weight and frequencies of negative weight form one branch each; the prior of a
-    branch is a Dirichlet process mixture of Gaussians. The features are
-    ``Z(x) = √|c_m| [cos ω_m·x, sin ω_m·x]`` at the expected frequencies, and the form holds the
+    A kernel without a known spectrum (TL1, tanh on unit rows, a function of the user) can still be
+    written as ``k(x, y) ≈ Σ_m c_m cos ω_m·(x − y)`` with some frequencies and signed weights. This
+    map infers the frequencies and weights from the values of the kernel on pairs of training rows
+    (RFF-DIGMM, corrected). Frequencies of positive weight and frequencies of negative weight form
+    one branch each; the prior of a branch is a Dirichlet process mixture of Gaussians. The features
+    are ``Z(x) = √|c_m| [cos ω_m·x, sin ω_m·x]`` at the expected frequencies, and the form holds the
     signs.
 
     The map depends on the data: it approximates the kernel where the training rows are, with an
@@ -52,7 +52,7 @@ class MixtureFourier(WaveMap):
     ----------
     kernel : krein.kernels.Kernel, default=None
         The kernel; None means ``Gaussian()``. It must be symmetric and a function of x − y on the
-        given rows; a kernel of ⟨x, y⟩ is one on unit rows.
+        given rows; on unit rows a kernel of ⟨x, y⟩ is a function of x − y.
     n_components : int, default=256
         Number of features, twice the number of frequencies. With 1 the only feature is a constant.
     inference : {"variational", "taylor"}, default="variational"
@@ -123,6 +123,8 @@ class MixtureFourier(WaveMap):
         The kernel, with all parameters resolved.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------
@@ -214,7 +216,7 @@ class MixtureFourier(WaveMap):
         self._check_sphere(X)
         found = self.kernel_.stationarity(X)
         if not found:
-            raise ValueError(f"{found} MixtureFourier needs one that is: use krein.Nystrom.")
+            raise ValueError(f"{found} MixtureFourier needs a kernel of x − y: use krein.Nystrom.")
         # A kernel of ⟨x, y⟩ is a function of x − y as long as all rows have norm 1.
         unit = bool(np.all(np.abs(row_norms(X) - 1) <= UNIT_TOLERANCE))
         self._on_sphere = unit and not self.kernel_.stationarity(2 * X)

@@ -36,13 +36,13 @@ N_COMPONENTS, N_ROUNDS = 200, 100
 class NotSoRandomFeatures(FeatureMap):
     """Features whose frequencies are learned, so that they separate the classes.
 
-    Random Fourier features draw frequencies from the spectrum of a kernel that somebody has to
-    choose. This map learns a spectrum instead (Not-So-Random Features, NSRF). Two players play a
-    game: one player holds the duals α of a support vector machine and weights rows that are hard
-    to separate; the other player answers with the frequency of the highest Fourier potential
+    Random Fourier features draw frequencies from the spectrum of a kernel that the user chooses.
+    This map learns a spectrum instead (Not-So-Random Features, NSRF). Two players play a game: one
+    player holds the duals α of a support vector machine and weights rows that are hard to separate;
+    the other player answers with the frequency of the highest Fourier potential
     ``v(ω) = |Σ_i y_i α_i exp(i ω·x_i)|²``, the frequency whose kernel is best aligned with the
-    weighted labels. The features are ``Z(x) = √(1/T) [cos ω_t·x, sin ω_t·x]`` for the T
-    frequencies that were played. On the sphere the frequencies are spherical harmonics.
+    weighted labels. The features are ``Z(x) = √(1/T) [cos ω_t·x, sin ω_t·x]`` for the T frequencies
+    that were played. On the sphere the frequencies are spherical harmonics.
 
     A spectrum helps if the classes are separated by a few waves. If the boundary is smooth, a
     Gaussian kernel is as good.
@@ -79,7 +79,8 @@ class NotSoRandomFeatures(FeatureMap):
     standardize : bool or "auto", default=False
         True measures each column in units of its standard deviation while the spectrum is learned,
         the band included; the frequencies are stored in the units of X. "auto" chooses together
-        with ``band="auto"``, and means False if the band is given. On the sphere it is ignored.
+        with ``band="auto"``, and means False if the band is given. The parameter has no effect on
+        the sphere.
     search : {"momentum", "langevin", "grid"} or Search, default="momentum"
         How peaks are found on R^d: unit-gradient ascent with momentum, the Langevin dynamics of the
         paper with corrected noise, or a grid with Newton steps, which is exact and fast but needs
@@ -93,7 +94,7 @@ class NotSoRandomFeatures(FeatureMap):
         Largest degree of a harmonic. "auto" takes the largest degree with at most 1024 harmonics.
     beta : float or None, default=None
         None plays the harmonic of the highest potential. A number draws harmonic j with a chance in
-        proportion to ``exp(β v_j / max v)`` (paper, App. A.3). On R^d it is ignored.
+        proportion to ``exp(β v_j / max v)`` (paper, App. A.3). The parameter has no effect on R^d.
     game : bool, default=True
         False takes the highest peaks of a single search, which maximise the alignment of the kernel
         with the labels; the duals do not move (paper, §3.1).
@@ -124,9 +125,9 @@ class NotSoRandomFeatures(FeatureMap):
         Height ``v(ω_t) / (Σα)²`` of the peak of each action; game t mod n_games plays action t.
     duality_gap_ : ndarray of shape (n_games,)
         Lower bound of the duality gap of the averaged game; the bound is exact if the search has
-        found the highest peak, and the support vector machine has converged, which it may not
-        for a large C. NaN for more than 3000 rows, where the support vector machine would
-        take longer than the game.
+        found the highest peak and the support vector machine has converged. With a large C the
+        machine may not converge. NaN for more than 3000 rows, where the support vector machine
+        would take longer than the game.
     regret_ : ndarray of shape (n_games,)
         Regret of the duals per round; NaN for more than 3000 rows.
     gap_path_, regret_path_ : ndarray of shape (n_rounds, n_games)
@@ -145,6 +146,8 @@ class NotSoRandomFeatures(FeatureMap):
         The learned kernel, which the features represent exactly.
     n_features_in_ : int
         Number of columns of the training data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns of the training data; absent if they are not all strings.
 
     See Also
     --------

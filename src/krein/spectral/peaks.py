@@ -20,7 +20,14 @@ BLOCK_BYTES = 2**26
 
 
 class Search(ABC):
-    """Base class of the searches for the highest peaks of a potential."""
+    """Base class of the searches for the highest peaks of a potential.
+
+    Examples
+    --------
+    >>> from krein.spectral import Grid, Langevin, Momentum, Search
+    >>> all(issubclass(kind, Search) for kind in (Grid, Langevin, Momentum))
+    True
+    """
 
     @abstractmethod
     def peaks(
@@ -249,10 +256,10 @@ def _tops(values: NDArray, axes: list[NDArray], band: float) -> NDArray[np.float
 def _newton(
     X: NDArray, b: NDArray, points: NDArray, inside: Callable[[NDArray], NDArray]
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Take one Newton step from each point; return the points to go on from, and their values.
+    """Take one Newton step from each point; return the points to continue from, and their values.
 
-    A step that does not lead uphill is not taken: the second derivative of a maximum is negative,
-    but that of a point near it need not be.
+    A step that does not lead uphill is not taken: the second derivative is negative at a maximum,
+    but it may be positive at a point near the maximum.
     """
     values, slopes, curvatures = derivatives(X, b, points)
     top = np.linalg.eigvalsh(curvatures)[:, -1]

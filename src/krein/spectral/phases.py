@@ -21,8 +21,8 @@ from .likelihood import ExpectedLikelihood, Pairs
 
 # Weight ρ of the term that pulls the weights of a branch towards each other.
 EVENNESS = 1e-4
-# Rounds in which all weights of a branch are equal. Weights that are freed at the start ruin
-# kernels with a kink, weights that stay equal waste frequencies.
+# Rounds in which all weights of a branch are equal. Weights that vary from the start ruin the fit
+# of kernels with a kink, and weights that stay equal waste frequencies.
 EQUAL_ROUNDS = 2
 # Steps of L-BFGS per round, and dampings of the covariances that are tried.
 STEPS, DAMPINGS = 20, (1.0, 0.5, 0.25, 0.1)

@@ -22,7 +22,8 @@ PROJECTIONS: dict[str, Callable[[Array, Array, float], Array]] = {
     "exact": project,
     "alternating": alternating_projection,
 }
-# Bound of the duals of a machine that has none: the quadratic term keeps them far below.
+# Bound of the duals of the squared hinge, which needs none: the quadratic term keeps them far below
+# it.
 UNBOUNDED = 1e10
 # Steps of a support vector machine. With a large C it would take hours to converge.
 SVM_STEPS = 10**6

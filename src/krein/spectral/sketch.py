@@ -1,4 +1,4 @@
-"""What the inference sees of a kernel: its values on pairs of a few rows, in natural units."""
+"""The data of the inference: kernel values on pairs of a few rows, in natural units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .split import NULL_VALUE, Split
 FEWEST_PAIRS, MOST_PAIRS = 4000, 40_000
 # Largest memory of the differences of all pairs, in bytes.
 PAIR_BYTES = 2**28
-# If k(0) is smaller than this share of the largest value, values are measured by the latter.
+# If k(0) is smaller than this share of the largest value, the largest value is the unit.
 SMALL_ZERO = 0.1
 
 
@@ -37,7 +37,7 @@ class Sketch:
     unit : float
         The median distance.
     scale : float
-        What the values were divided by, positive.
+        The positive number by which the values were divided.
     """
 
     pairs: Pairs

@@ -21,7 +21,14 @@ Array = NDArray[np.floating]
 
 
 class FewPeaksWarning(UserWarning):
-    """A search has found fewer distinct peaks than it was asked for."""
+    """A search has found fewer distinct peaks than it was asked for.
+
+    Examples
+    --------
+    >>> from krein.spectral import FewPeaksWarning
+    >>> issubclass(FewPeaksWarning, UserWarning)
+    True
+    """
 
 
 class Training:
@@ -132,7 +139,7 @@ class Training:
                 print(f"{end} of {n_actions} actions, height of the last peak {game.path[-1]:.4g}")
 
     def _stops(self, n_actions: int) -> list[int]:
-        """Return the numbers of actions after which to look: each round, each report, the end."""
+        """Return the numbers of actions after which to pause: each round, each report, the end."""
         every = len(self.game.records) if self.of.monitor else int(self.of.verbose) or n_actions
         return [*range(every, n_actions, every), n_actions]
 

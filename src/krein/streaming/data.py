@@ -195,8 +195,9 @@ class Data:
     def sample(self, key: int) -> tuple[NDArray[np.intp], NDArray[np.floating]]:
         """Return the rows that a `Reservoir` keeps, for data in memory.
 
-        Of rows with equal content but different targets, a row with the target of the largest total
-        weight is returned, and among those the smallest; a `Reservoir` keeps the smallest target.
+        If rows with equal content have different targets, the target with the largest total weight
+        is returned, and among equal weights the smallest target. A `Reservoir` keeps the smallest
+        target.
 
         Parameters
         ----------
@@ -270,7 +271,7 @@ class Data:
 
 
 def _hash_square(K: NDArray | Sides) -> Hashes:
-    """Return a hash of each object of a square matrix, by its row and, of `Sides`, its column."""
+    """Return a hash of each object of a square matrix, by its row and, for `Sides`, its column."""
     if not isinstance(K, Sides):
         return hash_pairs(K)
     return mix(hash_pairs(K.left) + mix(hash_pairs(K.right)))

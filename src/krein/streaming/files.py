@@ -74,8 +74,8 @@ def as_container(
     if y is not None or sample_weight is not None:
         name = "y" if y is not None else "sample_weight"
         raise ValueError(
-            f"{name} is given beside blocks ({type(X).__name__}): put {name} into the blocks, as "
-            "(X, y, weight)."
+            f"{name} is given together with blocks ({type(X).__name__}): put {name} into the "
+            "blocks, as (X, y, weight)."
         )
     return X if isinstance(X, Container) else Blocks(X)
 

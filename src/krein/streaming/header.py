@@ -13,7 +13,7 @@ from .raw import is_number
 # Number of records that are searched for another row with the label of the first record.
 LOOK = 1000
 
-# Marks of a value that is missing, which are no names of columns.
+# Marks of a missing value, which cannot be names of columns.
 MISSING = {"?", "na", "n/a", "nan", "null", "none", "-", "."}
 
 Rows = Iterator[tuple[int, list[str]]]

@@ -1,4 +1,4 @@
-"""Outputs of rows that were held out, beside their targets: a bounded sample by content."""
+"""Outputs and targets of rows that were held out: a bounded sample by content."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ class HeldRows(NamedTuple):
         The targets.
     weight : ndarray of shape (n,)
         The weights, all positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.streaming import HeldRows
+    >>> held = HeldRows(np.array([[0.9], [-0.2]]), np.array([[1.0], [-1.0]]), np.ones(2))
+    >>> bool((np.sign(held.outputs) == held.Y).all())
+    True
     """
 
     outputs: Array
@@ -36,18 +44,18 @@ class HeldRows(NamedTuple):
 class HeldOut:
     """A statistic: outputs, targets and weights of at most `size` rows.
 
-    Up to `size` rows of positive weight are all kept. Of more rows, those with equal content and
-    equal targets become one row with the sum of their weights and the mean of their outputs, and
-    the rows with the smallest clocks are kept. The clock of a row is a random number that depends
-    only on its content and its target, so the order of the rows and the size of the blocks change
-    nothing.
+    Up to `size` rows of positive weight are all kept. If there are more rows, rows with equal
+    content and equal targets become one row with the sum of their weights and the mean of their
+    outputs, and the rows with the smallest clocks are kept. The clock of a row is a random number
+    that depends only on its content and its target, so the order of the rows and the size of the
+    blocks change nothing.
 
     Parameters
     ----------
     n_outputs : int
         The number q of outputs.
     size : int, default=None
-        The largest number of rows. None is 100,000 rows, or fewer rows of many outputs.
+        The largest number of rows. None means 100,000 rows, or fewer if there are many outputs.
 
     Examples
     --------

@@ -168,8 +168,8 @@ class MomentsSum:
     """Moments that are updated in place, without the copies that `Moments.merge` makes.
 
     Products are sums of ``(a − c)(a − c)ᵀ`` with an origin c. The origin of a column is its mean in
-    the first block if the mean is large beside the spread of the column, else 0: then a block is
-    multiplied as it is, and no digit of importance is lost.
+    the first block if the mean is large compared with the spread of the column. Otherwise the
+    origin is 0: the block is multiplied as it is, and no important digit is lost.
 
     Parameters
     ----------
@@ -251,11 +251,12 @@ def _sums(block: Array, weight: Array | None) -> Array:
 
 
 def _origin(block: Array, mean: Array) -> Array:
-    """Return the mean of each column if it is large beside the spread of the column, else 0."""
+    """Return the mean of each column if it is large compared with the spread, else 0."""
     some = block[:PILOT].astype(np.float64)
     some -= mean
     spread = np.einsum("ij,ij->j", some, some) / len(some)
-    # A number that the block's precision represents: the rows are moved by just this number.
+    # The precision of the block represents this number exactly, so the rows move by exactly this
+    # number.
     near = mean.astype(block.dtype).astype(np.float64)
     large = np.square(mean) > LARGE_MEAN.get(block.dtype, 0.0) * spread
     return np.where(large, near, 0.0)

@@ -92,8 +92,8 @@ class ParquetFile(Table):
             raise
         except Exception as error:  # a damaged footer raises errors of many types
             raise FileError(
-                f"{self.path} is no complete Parquet file: its footer, at the end, cannot be read "
-                f"({reason(error)}). The file is cut off or has another format."
+                f"{self.path} is not a complete Parquet file: its footer, at the end, cannot be "
+                f"read ({reason(error)}). The file is cut off or has another format."
             ) from error
 
     def _blocks(self) -> Iterator[Block]:

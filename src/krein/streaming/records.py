@@ -57,7 +57,7 @@ def records(path: Path, delimiter: str, n_bytes: int) -> Iterator[Records]:
                 decoded(path, text, line)
             yield Records(text, line, plain and not _has_long_cell(text, delimiter))
             line += n_lines(text)
-        # Doubling the text avoids that a long record is searched again for every piece.
+        # The text doubles, so that a long record is not searched again for every piece.
         rest, ended = _longer(rest, source, max(n_bytes, 2 * len(rest)))
 
 

@@ -1,4 +1,4 @@
-"""What containers of files with columns have in common."""
+"""The base of the containers of files with columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Table(Container):
     def _choose(
         self, target: Any, weight: Any, layout: Layout | None, besides: Sequence[str] = ()
     ) -> None:
-        """Choose the columns of an earlier fit, or those that the user names."""
+        """Choose the columns of an earlier fit, or the columns that the user names."""
         if layout is not None:
             return self._use(self._features(layout))
         self._use(*choose_columns(self.path, self.names, target, weight, besides))

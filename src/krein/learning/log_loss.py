@@ -1,0 +1,70 @@
+"""The log-loss of a softmax with a slope and offsets, minimised."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+Array = NDArray[np.floating]
+
+
+def least_log_loss(f: Array, targets: Array, weight: Array, free: Sequence[int]) -> list[float]:
+    """Minimise the log-loss of ``P(c) ∝ exp(slope · f_c + offset_c)`` by Newton's method.
+
+    The problem is convex. Conjugate gradients find the steps in a trust region: the second
+    derivatives are singular, since equal offsets of all classes change nothing, and SciPy 1.15 may
+    never end factorising them.
+
+    Parameters
+    ----------
+    f : ndarray of shape (n, k)
+    targets : ndarray of shape (n, k)
+        The rows sum to one.
+    weight : ndarray of shape (n,)
+    free : sequence of int
+        Which of (slope, offset_1, …, offset_k) are varied; the others are zero.
+
+    Returns
+    -------
+    list of float
+        The slope and the k offsets.
+    """
+    from scipy.optimize import minimize
+
+    scale = float(np.abs(f).max(initial=0)) or 1.0
+    f, share, free = f / scale, weight / weight.sum(), list(free)
+
+    def whole(theta: Array) -> Array:
+        found = np.zeros(1 + f.shape[1])
+        found[free] = theta
+        return found
+
+    def scores(theta: Array) -> Array:
+        slope, *offsets = whole(theta)
+        return slope * f + np.array(offsets)
+
+    def loss(theta: Array) -> float:
+        S = scores(theta)
+        return float(share @ (logsumexp(S, axis=1) - (targets * S).sum(axis=1)))
+
+    def gradient(theta: Array) -> Array:
+        rest = share[:, None] * (softmax(scores(theta), axis=1) - targets)
+        return np.append((rest * f).sum(), rest.sum(axis=0))[free]
+
+    def hessian(theta: Array) -> Array:
+        P = softmax(scores(theta), axis=1)
+        weighted = share[:, None] * P
+        apart = f - (P * f).sum(axis=1, keepdims=True)
+        corner, edge = (weighted * np.square(apart)).sum(), (weighted * apart).sum(axis=0)
+        offsets = np.diag(weighted.sum(axis=0)) - weighted.T @ P
+        return np.block([[corner, edge], [edge[:, None], offsets]])[np.ix_(free, free)]
+
+    start, options = np.zeros(len(free)), {"gtol": 1e-8, "max_trust_radius": 1e6}
+    near = minimize(loss, start, jac=gradient, hess=hessian, method="trust-ncg", options=options).x
+    # Each step squares the error, so the last one leaves rounding errors only.
+    near -= np.linalg.pinv(hessian(near), 1e-9, hermitian=True) @ gradient(near)
+    slope, *offsets = whole(near).tolist()
+    return [slope / scale, *offsets]
