@@ -282,6 +282,25 @@ def test_maps_are_exact_or_as_wide_as_fits():
     assert len(_table(EXACT, n_outputs=10_000).notes(["squared hinge"])) == 1
 
 
+@pytest.mark.parametrize("n_rows", [130, 300])
+def test_a_limit_of_time_that_is_not_reached_changes_nothing(n_rows):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n_rows, 3))
+    noisy = rows[:, 0] * rows[:, 1] + rng.normal(size=n_rows) > 0
+    made = [KreinClassifier(max_seconds=limit, random_state=0) for limit in (None, 1e9)]
+    free, limited = (model.fit(rows, noisy).decision_function(rows) for model in made)
+    assert_allclose(limited, free, atol=1e-9)
+    assert len(made[1].report_.trials) > len(made[0].report_.trials)  # the stopgap
+
+
+def test_a_stopgap_is_kept_only_while_its_learner_has_no_other_map():
+    hurried = _table(EXACT, hurried=True).candidates("auto", ["ridge", "squared hinge"])
+    assert [candidate.is_stopgap for candidate in hurried] == [True, False, False]
+    assert hurried[0].kinds == ("ridge", "squared hinge")
+    without = _table(EXACT, hurried=True, n_outputs=10_000)
+    assert without.candidates("auto", ["ridge", "squared hinge"])[0].kinds == ("ridge",)
+
+
 @pytest.mark.slow
 def test_memory_is_obeyed():
     rows = np.random.default_rng(0).normal(size=(4000, 5))

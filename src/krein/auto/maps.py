@@ -35,6 +35,9 @@ class Candidate(NamedTuple):
     is_nested : bool
         True if the map is fitted anew for each fold on few rows. A map of all rows of a positive
         kernel need not be: a ridge of some rows is the same on the features of all rows.
+    is_stopgap : bool
+        True if the map only serves a fit that runs out of time: a trial on it is forgotten when the
+        same learner is fitted on another map.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Candidate(NamedTuple):
     is_directed: bool = False
     kinds: tuple[str, ...] | None = None
     is_nested: bool = True
+    is_stopgap: bool = False
 
 
 class View(NamedTuple):

@@ -27,7 +27,7 @@ class Table:
     megabytes : float
         The memory that a trial may need.
     is_hurried : bool
-        True if a clock limits the fit: a cheap map then comes first.
+        True if a clock limits the fit: a cheap map then comes first, as a stopgap.
     seed : int
     """
 
@@ -50,7 +50,8 @@ class Table:
     def _all(self, margins: tuple[str, ...]) -> Iterator[Candidate]:
         width, margin = self._width(), self._margin()
         if self.is_hurried and WIDE[0] < width:
-            yield self._map(WIDE[0], ("ridge", *margins))
+            cheap = margins if margin > WIDE[0] else ()
+            yield self._map(WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
         shared = margins if margin >= width else ()
         yield self._map(width, ("ridge", *shared))
         if margins and 0 < margin < width:

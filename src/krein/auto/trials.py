@@ -177,13 +177,22 @@ class Trials:
         losses, models = self._good[-1].losses, self._good[-1].models
         spent = time.perf_counter() - begin
         self._spent[candidate.name, candidate.width] = spent
-        if self.plan.chooses:
-            useful = {good.place for _, best in self._choices() for good in best}
-            self._good = [good for good in self._good if good.place in useful]
+        self._forget()
         width = models[0]._representation.form.width
         found = _penalties(models[0])
         self.report.trials.append(Trial(candidate.name, kind, width, losses, spent, "", found))
         return losses
+
+    def _forget(self) -> None:
+        """Forget the trials that are not kept whatever follows."""
+        lasting = [good for good in self._good if not good.candidate.is_stopgap]
+        fitted = {good.kind for good in lasting}
+        waiting = [g for g in self._good if g.candidate.is_stopgap and g.kind not in fitted]
+        if self.plan.chooses:
+            # Stopgaps are not compared with others: they may be forgotten later.
+            useful = {good.place for _, best in self._choices(lasting) for good in best}
+            lasting = [good for good in lasting if good.place in useful]
+        self._good = [*waiting, *lasting]
 
     def _failure(self, kind: str, candidate: Candidate) -> str:
         """Fit a trial; return why it failed, or nothing."""
@@ -224,7 +233,7 @@ class Trials:
             models.append(model)
         return models
 
-    def _choices(self) -> list[tuple[str, list[Good]]]:
+    def _choices(self, trials: list[Good]) -> list[tuple[str, list[Good]]]:
         """Names of losses and the best few trials by each; the first pair decides.
 
         The Brier score tells who is right and who is sure of it. Where no trial is wrong it tells
@@ -233,16 +242,16 @@ class Trials:
         """
         first, *_ = names = self.criteria
         if first != "brier":
-            return [(first, self._best(self._good, first))]
+            return [(first, self._best(trials, first))]
         plain = [
             good
-            for good in self._good
+            for good in trials
             if self.learners[good.kind][1].get("criterion") == "squared_error"
         ]
         least = self._best(plain, "squared_error")
         error = names.index("error")
         flawless = any(good.losses[error] == 0 for good in least)
-        found = [("squared_error", least), (first, self._best(self._good, first))]
+        found = [("squared_error", least), (first, self._best(trials, first))]
         return found if flawless else found[::-1]
 
     def _best(self, trials: list[Good], name: str) -> list[Good]:
@@ -279,7 +288,7 @@ class Trials:
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average, those of the best trial first."""
-        name, kept = self._choices()[0] if self.plan.chooses else self._close()
+        name, kept = self._choices(self._good)[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
         self.report.reason = self._reason(name, len(kept))
         pairs = [
