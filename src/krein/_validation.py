@@ -61,10 +61,13 @@ def check_positive(owner: object, name: str, value: Any, also: str = "") -> floa
     return float(value)
 
 
-def check_finite(owner: object, name: str, value: Any) -> float:
-    """Return `value` as a float if it is a finite number, else raise an error."""
+def check_finite(owner: object, name: str, value: Any, also: str = "") -> float:
+    """Return `value` as a float if it is a finite number, else raise an error.
+
+    `also` is what the error allows beside a number.
+    """
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise ArgumentError(owner, name, "a finite number", value)
+        raise ArgumentError(owner, name, f"a finite number{also}", value)
     return float(value)
 
 
