@@ -13,7 +13,13 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._validation import check_kernel, check_nested, check_numeric_columns, outside_level
+from .._validation import (
+    check_kernel,
+    check_nested,
+    check_numeric_columns,
+    check_targets,
+    outside_level,
+)
 from ..rows import Sides, as_objects, count, is_table
 from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
@@ -125,6 +131,7 @@ class Estimator(_progress.CallbackSupportMixin):
 
     def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
         """Return a matrix or a list of objects, and the targets, both validated."""
+        check_targets(self, y, self._classifies)
         if self._is_pair(X):
             if reset:
                 raise ValueError(
