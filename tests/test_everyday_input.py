@@ -36,10 +36,11 @@ OWNERS = (
     [
         (lambda x, y: 1.0, r"Pairwise\(f\).*Custom\(f\)"),
         ("rbf", r"krein\.kernels\.Gaussian\(sigma=1\.0\), got 'rbf'"),
+        ("median", r"krein\.kernels\.Gaussian\(sigma='median'\), got 'median'"),
         ("linear", r"Polynomial\(degree=1, coef0=0\.0\)"),
         (Gaussian, r"here Gaussian\(\)"),
     ],
-    ids=["function", "rbf", "linear", "class"],
+    ids=["function", "rbf", "median", "linear", "class"],
 )
 def test_what_is_no_kernel_gets_the_kernel_to_use(owner, kernel, cure):
     with pytest.raises(ValueError, match=f"^{owner.__name__} needs kernel to be .*{cure}"):

@@ -151,7 +151,7 @@ def check_nested(owner: Any, params: dict[str, Any]) -> None:
             )
 
 
-# scikit-learn's names of kernels, and the kernels of krein with these values.
+# Names of kernels, most of them scikit-learn's, and the kernels of krein that they mean.
 NAMED_KERNELS = {
     "rbf": "Gaussian(sigma=1.0)",
     "gaussian": "Gaussian(sigma=1.0)",
@@ -161,6 +161,8 @@ NAMED_KERNELS = {
     "polynomial": "Polynomial(degree=3)",
     "sigmoid": "Sigmoid()",
     "tanh": "Sigmoid()",
+    "matern": "Matern(sigma=1.0)",
+    "median": "Gaussian(sigma='median')",
 }
 KERNEL_OBJECTS = (
     "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
