@@ -20,6 +20,7 @@ from ..estimators._targets import Targets
 from ..estimators._task import Task
 from ..kernels.errors import BadPairError
 from ..streaming import Data, HeldRows, Survey
+from .clock import Clock
 from .maps import Candidate
 from .plan import Plan
 from .report import NAMES, Report, Trial
@@ -117,7 +118,7 @@ class Trials:
         The number of distinct rows of positive weight.
     stage : callable
         ``stage(name)`` is a context that reports one trial.
-    max_seconds : float or None
+    clock : Clock
         The time after which no trial begins.
     is_patient : bool
         True if a failure of the first trial does not end the fit, because other maps follow.
@@ -128,13 +129,12 @@ class Trials:
     criteria: tuple[str, ...]
     n_rows: int
     stage: Callable[[str], AbstractContextManager]
-    max_seconds: float | None = None
+    clock: Clock = field(default_factory=lambda: Clock(None))
     is_patient: bool = False
 
     def __post_init__(self) -> None:
         self.plan = self.tasks.plan
         self.report = Report(self.criteria)
-        self._begin = time.perf_counter()
         self._good: list[Good] = []
         self._spent: dict[tuple[str, int], float] = {}
         self._first_error: ValueError | None = None
@@ -177,6 +177,8 @@ class Trials:
         losses, models = self._good[-1].losses, self._good[-1].models
         spent = time.perf_counter() - begin
         self._spent[candidate.name, candidate.width] = spent
+        if cost := candidate.cost(kind):
+            self.clock.learn(cost, spent)
         self._forget()
         width = models[0]._representation.form.width
         found = _penalties(models[0])
@@ -274,17 +276,18 @@ class Trials:
 
     def _no_time(self, kind: str, candidate: Candidate) -> str:
         """Return why a trial is not begun; the first trial always is."""
-        limit, trials = self.max_seconds, self.report.trials
-        if limit is None or not trials:
-            return ""
-        used = time.perf_counter() - self._begin
+        return self.clock.excuse(self._seconds(kind, candidate)) if self.report.trials else ""
+
+    def _seconds(self, kind: str, candidate: Candidate) -> float:
+        """Return the seconds that a trial is expected to take."""
+        if cost := candidate.cost(kind):
+            return self.clock.expected(cost)
         like = [
             t.seconds * max(1.0, candidate.width / t.width)
-            for t in trials
+            for t in self.report.trials
             if t.learner == kind and np.isfinite(t.score)
         ]
-        expected = max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
-        return f"left out: {used:.1f} s of {limit:g} s are used" if used + expected > limit else ""
+        return max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average, those of the best trial first."""
