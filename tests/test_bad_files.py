@@ -257,6 +257,13 @@ def test_targets_of_a_file_with_columns_are_a_column(name, tmp_path):
         open_stream(path, target=np.ones(3))
 
 
+def test_a_string_of_the_data_is_told_from_a_path():
+    with pytest.raises(FileNotFoundError, match=r"no file acgt\. If 'acgt' is one .*: \['acgt'\]"):
+        open_stream("acgt")
+    with pytest.raises(FileNotFoundError, match=r"no file acgt\.csv\.$"):
+        open_stream("acgt.csv")
+
+
 def test_columns_separated_by_semicolons_are_noticed(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a;b;y\n1;2;0\n3;4;1\n")
