@@ -91,7 +91,7 @@ def test_targets_that_are_none_get_a_sentence(kernel):
         with pytest.raises(ValueError, match=r"different lengths: .*MultiLabelBinarizer"):
             learner.fit(X, [["few"], ["few", "many"]] * 30)
     for learner in regressors:
-        with pytest.raises(ValueError, match=r"but y holds 'few': use .*KreinClassifier"):
+        with pytest.raises(ValueError, match=r"but y has 'few': labels .*KreinClassifier"):
             learner.fit(X, np.sort(words))
     for gap in (None, np.nan):
         holed = [*words[:5], gap, *words[6:]]

@@ -250,8 +250,8 @@ def check_targets(owner: object, y: Any, classifies: bool) -> None:
         ) from None
     if not classifies and len(odd := _not_numbers(values.ravel())):
         raise ValueError(
-            f"{name_of(owner)} needs numbers as targets, but y holds {str(odd[0])!r}: use a "
-            "classifier for classes, e.g. krein.KreinClassifier."
+            f"{name_of(owner)} learns numbers, but y has {str(odd[0])!r}: labels are for the "
+            "classifiers, e.g. krein.KreinClassifier."
         )
     if values.dtype == object and len(gaps := _missing(values.ravel())):
         row = gaps[0] // max(1, values[0:1].size)
