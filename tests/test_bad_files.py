@@ -250,6 +250,27 @@ def test_a_missing_column_is_named_with_those_there_are(name, column, tmp_path):
             open_stream(path, **{role: column})
 
 
+@pytest.mark.parametrize("name", ["csv", "parquet"])
+def test_targets_of_a_file_with_columns_are_a_column(name, tmp_path):
+    path, *_ = _written(name, tmp_path)
+    with pytest.raises(ValueError, match=r"the target must be the name or the index .* ndarray"):
+        open_stream(path, target=np.ones(3))
+
+
+def test_a_string_of_the_data_is_told_from_a_path():
+    with pytest.raises(FileNotFoundError, match=r"no file acgt\. If 'acgt' is one .*: \['acgt'\]"):
+        open_stream("acgt")
+    with pytest.raises(FileNotFoundError, match=r"no file acgt\.csv\.$"):
+        open_stream("acgt.csv")
+
+
+def test_columns_separated_by_semicolons_are_noticed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a;b;y\n1;2;0\n3;4;1\n")
+    with pytest.raises(ValueError, match=r"are 'a;b;y'\. .*semicolons: .*read_csv\(path, sep=';'"):
+        open_stream(path, target="y")
+
+
 def test_parquet_columns_of_text_are_refused_and_nulls_located(tmp_path):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -35,10 +36,11 @@ OWNERS = (
     [
         (lambda x, y: 1.0, r"Pairwise\(f\).*Custom\(f\)"),
         ("rbf", r"krein\.kernels\.Gaussian\(sigma=1\.0\), got 'rbf'"),
+        ("median", r"krein\.kernels\.Gaussian\(sigma='median'\), got 'median'"),
         ("linear", r"Polynomial\(degree=1, coef0=0\.0\)"),
         (Gaussian, r"here Gaussian\(\)"),
     ],
-    ids=["function", "rbf", "linear", "class"],
+    ids=["function", "rbf", "median", "linear", "class"],
 )
 def test_what_is_no_kernel_gets_the_kernel_to_use(owner, kernel, cure):
     with pytest.raises(ValueError, match=f"^{owner.__name__} needs kernel to be .*{cure}"):
@@ -58,6 +60,43 @@ def test_columns_of_text_and_gaps_are_named_with_a_cure(owner):
         holed.loc[7, "age"] = gap
         with pytest.raises(ValueError, match=r"column 'age' of X is missing \(NaN\) in row 7"):
             owner().fit(holed, Y)
+
+
+@pytest.mark.parametrize("owner", OWNERS[:4], ids=lambda owner: owner.__name__)
+def test_columns_of_dates_and_objects_are_named_with_a_cure(owner):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": X[:, 0]})
+    days = pandas.date_range("2020-01-01", periods=60)
+    for dates in (days, days.tz_localize("UTC"), [day.date() for day in days]):
+        with pytest.raises(ValueError, match=r"column 'day' of X holds '2020-01-01.*days since"):
+            owner().fit(frame.assign(day=dates), Y)
+    for column in (days.to_period(), [[1, 2]] * 60, pandas.cut(X[:, 1], 3)):
+        with pytest.raises(ValueError, match=r"column 'other' of X holds .*OneHotEncoder"):
+            owner().fit(frame.assign(other=column), Y)
+    for kept in (np.array([True, False] * 30, dtype=object), [Decimal(i) for i in range(60)]):
+        assert krein.Nystrom(n_components=3).fit_transform(frame.assign(kept=kept)).shape == (60, 3)
+    with pytest.raises(ValueError, match="X is a table with 0 columns"):
+        owner().fit(frame[[]], Y)
+    with pytest.raises(ValueError, match=r"got a dict: pass pandas\.DataFrame\(X\)"):
+        owner().fit({"size": X[:, 0]}, Y)
+
+
+@pytest.mark.parametrize("kernel", [None, Gaussian()])
+def test_targets_that_are_none_get_a_sentence(kernel):
+    words = np.array(["few", "many"])[Y]
+    regressors = krein.KreinRegressor(kernel), krein.KreinRidge(kernel)
+    for learner in (*regressors, krein.KreinClassifier(kernel), krein.KreinSVC(kernel)):
+        with pytest.raises(ValueError, match=r"got y='size', which names .* table\['size'\]"):
+            learner.fit(X, "size")
+        with pytest.raises(ValueError, match=r"different lengths: .*MultiLabelBinarizer"):
+            learner.fit(X, [["few"], ["few", "many"]] * 30)
+    for learner in regressors:
+        with pytest.raises(ValueError, match=r"but y has 'few': labels .*KreinClassifier"):
+            learner.fit(X, np.sort(words))
+    for gap in (None, np.nan):
+        holed = [*words[:5], gap, *words[6:]]
+        with pytest.raises(ValueError, match="KreinClassifier: y is missing in row 5"):
+            krein.KreinClassifier(kernel).fit(X, np.array(holed, dtype=object))
 
 
 @pytest.mark.parametrize("owner", OWNERS[:4], ids=lambda owner: owner.__name__)

@@ -12,11 +12,12 @@ from scipy import sparse
 from sklearn.model_selection import KFold
 
 from krein import KreinClassifier, KreinRegressor, KreinRidge, Nystrom, SimilarityFeatures
+from krein.auto import clock
 from krein.auto.choice import FACTORS, Choice, Sample, Search, choose_kernel, families
 from krein.auto.columns import Columns
 from krein.auto.costs import ridge_megabytes
 from krein.auto.relevance import Likelihood, column_factors
-from krein.auto.sizes import EXACT, WIDE
+from krein.auto.sizes import EXACT, OPERATIONS, WIDE
 from krein.auto.tables import Table
 from krein.estimators import least_squares
 from krein.forms import Signature
@@ -161,6 +162,46 @@ def test_a_search_without_time_ends_after_the_first_family():
     assert "max_seconds" in str(choice)
 
 
+def test_a_refinement_ends_with_the_time():
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    sample = Sample(rows, rows.sum(axis=1, keepdims=True), np.ones(60))  # wider is better for ever
+    laplacian = families(rows)[3:4]
+    free = Search(sample, laplacian, lambda: True)
+    assert free.run().factor > FACTORS[-1]
+    checks = iter([True])  # one check after the comparison of all widths, the others refine
+    assert Search(sample, laplacian, lambda: next(checks, False)).run().factor == FACTORS[-1]
+
+
+def test_a_clock_counts_from_the_beginning_and_knows_what_trials_cost(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(clock.time, "perf_counter", lambda: now[0])
+    limited, free = clock.Clock(10.0), clock.Clock(None)
+    now[0] += 4.0
+    assert limited.is_early()
+    assert limited.excuse(6.0) == ""
+    assert (
+        limited.excuse(6.1) == "left out: 4.0 s of 10 s are used, and about 6.1 s more are expected"
+    )
+    now[0] += 1.0
+    assert not limited.is_early()
+    assert free.is_early()
+    assert free.excuse(1e9) == ""
+    assert limited.expected(OPERATIONS) == 60
+    limited.learn(OPERATIONS / 2, 6.0)
+    assert limited.expected(OPERATIONS) == 12
+    limited.learn(1.0, 1.0)  # a small trial, which takes more time per operation
+    assert limited.expected(OPERATIONS) == 12
+
+
+def test_a_map_of_many_operations_is_not_begun_without_time_for_it():
+    rows = np.random.default_rng(0).normal(size=(700, 3))
+    model = KreinRegressor(max_seconds=1e-9, random_state=0).fit(rows, rows[:, 0])
+    first, *others = model.report_.trials
+    assert np.isfinite(first.score)
+    assert [trial.width for trial in others] == [300, 700]
+    assert all("more are expected" in trial.note for trial in others)
+
+
 def test_the_likelihood_has_the_gradient_of_central_differences():
     for kernel in (Gaussian(1.3), Matern(1.3, 0.5), Matern(1.3, 1.5), Laplacian(2.0)):
         value = Likelihood(X[:30], Y[:30] - Y[:30].mean(axis=0), WEIGHT[:30], kernel)
@@ -270,7 +311,8 @@ def test_maps_are_exact_or_as_wide_as_fits():
     assert _widths(_table(EXACT)) == [EXACT]
     assert _widths(_table(20_000)) == [WIDE[-1]]
     assert _widths(_table(200_000))[0] < WIDE[-1]
-    assert _widths(_table(700, hurried=True)) == [WIDE[0], 700]
+    assert _widths(_table(700, hurried=True)) == [100, 300, 700]
+    assert _widths(_table(EXACT, hurried=True)) == [100, 300, 1000, EXACT]
     (small,) = _widths(_table(EXACT, megabytes=100.0))
     assert ridge_megabytes(small, 5) <= 100
     assert _widths(_table(EXACT), ("ridge", "squared hinge")) == [EXACT, 1000]
@@ -280,6 +322,26 @@ def test_maps_are_exact_or_as_wide_as_fits():
     (said,) = _table(EXACT, megabytes=100.0).notes(["ridge"])
     assert f"maps wider than {small}" in said
     assert len(_table(EXACT, n_outputs=10_000).notes(["squared hinge"])) == 1
+
+
+@pytest.mark.parametrize("n_rows", [130, 300])
+def test_a_limit_of_time_that_is_not_reached_changes_nothing(n_rows):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(n_rows, 3))
+    noisy = rows[:, 0] * rows[:, 1] + rng.normal(size=n_rows) > 0
+    made = [KreinClassifier(max_seconds=limit, random_state=0) for limit in (None, 1e9)]
+    free, limited = (model.fit(rows, noisy).decision_function(rows) for model in made)
+    assert_allclose(limited, free, atol=1e-9)
+    assert len(made[1].report_.trials) > len(made[0].report_.trials)  # the stopgap
+
+
+def test_a_stopgap_is_kept_only_while_its_learner_has_no_other_map():
+    hurried = _table(EXACT, hurried=True).candidates("auto", ["ridge", "squared hinge"])
+    assert [candidate.width for candidate in hurried] == [100, 300, 1000, EXACT, 1000]
+    assert [candidate.is_stopgap for candidate in hurried] == [True, True, True, False, False]
+    assert hurried[0].kinds == ("ridge", "squared hinge")
+    without = _table(EXACT, hurried=True, n_outputs=10_000)
+    assert without.candidates("auto", ["ridge", "squared hinge"])[0].kinds == ("ridge",)
 
 
 @pytest.mark.slow

@@ -42,6 +42,11 @@ def refuse(call, *fragments, error=ValueError):
 X2 = np.array([[0.6, 0.8], [1.0, 0.0]])
 
 
+@pytest.mark.parametrize("make", [Sigmoid, Polynomial, RectifiedSigmoid])
+def test_a_rate_that_is_no_number_may_be_the_median(make):
+    refuse(lambda: make(gamma="med")(X2), "gamma to be a finite number or 'median', got 'med'")
+
+
 @pytest.mark.parametrize("value", [-1.0, 0.0, np.nan, np.inf, "wide"], ids=repr)
 @pytest.mark.parametrize(
     ("make", "argument"),
@@ -67,9 +72,10 @@ X2 = np.array([[0.6, 0.8], [1.0, 0.0]])
     ],
 )
 def test_a_scale_that_is_not_positive_is_refused(make, argument, value):
+    also = " or 'median'" if argument == "sigma" else ""
     refuse(
         lambda: make(**{argument: value})(X2),
-        f"{make.__name__} needs {argument} to be a finite number above 0, got {value!r}.",
+        f"{make.__name__} needs {argument} to be a finite number above 0{also}, got {value!r}.",
     )
 
 

@@ -12,7 +12,7 @@ from rounding import assert_rounded, assert_same_outputs, clear_rows
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
@@ -256,6 +256,15 @@ def test_a_mistyped_file_name_gets_a_suggestion(made, tmp_path):
     np.savez(tmp_path / "letters.npz", X=X, y=_target(made))
     sentence = r"leters\.npz.*letters\.npz"
     _refuses(_make(made), sentence, tmp_path / "leters.npz", error=FileNotFoundError)
+
+
+@EVERY
+def test_folds_of_groups_are_passed_as_a_list(made):
+    model, groups = made(Gaussian(), 5, cv=GroupKFold(3), random_state=0), np.arange(len(X)) % 6
+    with pytest.raises(ValueError, match=r"needs the group of each row.*cv=list\(splitter\.split"):
+        model.fit(X, _target(made))
+    folds = list(GroupKFold(3).split(X, groups=groups))
+    assert model.set_params(cv=folds).fit(X, _target(made)).cv is folds
 
 
 @EVERY

@@ -140,7 +140,7 @@ def test_refit_holds_for_a_tuned_radius_too():
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
 def test_rows_that_are_all_the_same_cannot_judge(kind):
     y = LABELS if kind in CLASSIFIERS else VALUES
-    with pytest.raises(ValueError, match="two distinct rows for cross-validation"):
+    with pytest.raises(ValueError, match=r"two distinct rows .* = 100 rows that are equal"):
         kind(Gaussian(), 1).fit(np.ones((100, 2)), y)
 
 

@@ -157,7 +157,7 @@ def test_streams_need_a_number_for_c(board):
         ({}, {"X": PAIRS, "y": np.arange(400) % 2}, "at each distinct row the class '0'"),
         ({}, {"rows": [0, -1]}, "needs at least 3 distinct rows, got 2"),
         ({"C": "cv", "cv": 2}, {"rows": [0, 1, -1, -2]}, "got 4 distinct rows in classes of 2, 2"),
-        ({"C": "cv"}, {"rows": [*range(20), -1]}, "of at least two distinct rows.*give C a number"),
+        ({"C": "cv"}, {"rows": [*range(20), -1]}, "of at least two distinct rows.* e.g. C=1.0"),
         ({"domain": "sphere", "n_components": None}, {"X": OFF}, "Classifier .* row 17 has norm 2"),
     ],
 )
@@ -170,6 +170,12 @@ def test_bad_input_gets_a_sentence(options, change, sentence, board):
     with pytest.raises(ValueError, match=sentence):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
+
+
+def test_a_class_of_one_row_is_learned_where_C_is_a_number(board):
+    rows = np.argsort(board[1])[[*range(20), -1]]
+    model = classifier(C=1.0).fit(board[0][rows], board[1][rows])
+    assert len(model.classes_) == 2
 
 
 def test_sparse_rows_are_refused_and_few_peaks_warn(board):

@@ -232,7 +232,7 @@ def test_a_beta_of_the_wrong_length_is_named(make, options):
 @pytest.mark.parametrize("make", [ShiftGaussian, SinhGaussian, CoshGaussian])
 @pytest.mark.parametrize("sigma", [0.0, -1.0])
 def test_a_bandwidth_that_is_not_positive_is_named(make, sigma, options):
-    with pytest.raises(ValueError, match=f"needs sigma to be a finite number above 0, got {sigma}"):
+    with pytest.raises(ValueError, match=f"needs sigma to be a finite number above 0 .* {sigma}"):
         RandomFourier(make(sigma=sigma), **options).fit(BOX)
 
 

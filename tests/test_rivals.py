@@ -50,6 +50,7 @@ MAPS = [
     TensorSketch(-0.5 * Polynomial(3, 0.2, 0.0), 32, random_state=0),
     TensorizedProjection(-0.5 * Polynomial(3, 0.2, 0.7), 32, random_state=0),
     ConcomitantRankOrder(n_components=64, random_state=0),
+    ConcomitantRankOrder(-2 * (0.5 * OrthantProbability(0.1)), 64, random_state=0),
     ConcomitantRankOrder(OrthantProbability(0.3), 64, projection="cosine", random_state=0),
     SphericalRandomFeatures(Gaussian(2.0), 32, random_state=0),
 ]
@@ -211,6 +212,15 @@ def test_rank_order_features_are_binary_and_depend_on_the_direction_only(project
     few = ConcomitantRankOrder(kernel, 7, projection=projection, random_state=0).fit(X)
     assert few.kernel_ == OrthantProbability(1 / 7)
     assert few.kernel.alpha == 0.2
+
+
+@pytest.mark.parametrize("factor", [2.0, -0.5, 0.0])
+def test_rank_order_features_of_a_multiple(factor):
+    plain = ConcomitantRankOrder(OrthantProbability(0.2), 50, random_state=0).fit(X)
+    fitted = ConcomitantRankOrder(factor * OrthantProbability(0.2), 50, random_state=0).fit(X)
+    assert_allclose(fitted.transform(X), np.sqrt(abs(factor)) * plain.transform(X), rtol=1e-12)
+    assert_allclose(fitted.exact_kernel(X), factor * plain.exact_kernel(X), rtol=1e-12)
+    assert np.all(fitted.form_.signs == (1 if factor >= 0 else -1))
 
 
 def test_gaussian_rank_order_is_that_of_the_projections():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from rounding import assert_rounded, clear_rows
 from scipy import sparse
@@ -33,7 +34,7 @@ from krein import (
     KreinSVC,
     VarianceConstrainedClassifier,
 )
-from krein.kernels import EditDistance, Gaussian, Similarity
+from krein.kernels import DynamicTimeWarping, EditDistance, Gaussian, Similarity
 from krein.streaming import InMemory, Moments, Reservoir
 
 
@@ -151,6 +152,23 @@ def test_predictions_need_no_targets(learner, reference, tmp_path):
     for rows in (np.array_split(T, 3), lambda: iter(np.array_split(T, 3)), tmp_path / "T.npy"):
         source = Restarting([(block,) for block in rows]) if isinstance(rows, list) else rows
         np.testing.assert_allclose(_output(model, source), _output(model), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, pd.DataFrame, sparse.csr_array])
+def test_a_list_of_matrices_is_a_list_of_blocks_to_predict_for(form, reference):
+    automatic = KreinClassifier(Gaussian(1.5), 10, max_seconds=1e-9, random_state=0)
+    for model in (reference("ridge", "nystrom"), automatic.fit(X, LABELS)):
+        blocks = [form(rows) for rows in np.array_split(T, 3)]
+        np.testing.assert_allclose(_output(model, blocks), _output(model), rtol=1e-10, atol=1e-12)
+        with pytest.raises(ValueError, match=f"Block 1 has 2 columns, but {X.shape[1]} are"):
+            model.predict([T, T[:, :2]])
+
+
+def test_a_kernel_of_matrices_takes_each_matrix_as_an_object():
+    series = [rows.T for rows in np.random.default_rng(0).normal(size=(20, 6, 2))]
+    kernel = Similarity(DynamicTimeWarping(), gamma=0.3)
+    model = KreinRidgeClassifier(kernel, 5, alpha=0.1, random_state=0).fit(series, [0, 1] * 10)
+    assert len(model.predict(series[:3])) == 3
 
 
 @pytest.mark.parametrize("features", MAPS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 
 import krein
@@ -16,7 +17,7 @@ from krein.kernels import (
     Gaussian,
     Similarity,
 )
-from krein.kernels.values import uninformative
+from krein.kernels.values import UninformativeWarning, uninformative
 
 
 def gap(X, Y):
@@ -107,3 +108,14 @@ def test_diagnose_says_first_that_nothing_can_be_learned(X):
     ]
     assert places == sorted(places)
     assert krein.diagnose(Similarity(gap), X, n_components=8).worthless is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [krein.KreinRidge, krein.VarianceConstrainedRegressor])
+@pytest.mark.parametrize("sigma", [1e8, 1e9])
+def test_a_kernel_that_is_constant_up_to_rounding_predicts_the_mean(make, sigma, seed):
+    rows = np.random.default_rng(seed).normal(size=(300, 5))
+    y = (rows[:, 0] > 0) + 1.0
+    with pytest.warns(UninformativeWarning, match="nearly constant"):
+        model = make(Gaussian(sigma), random_state=0).fit(rows, y)
+    assert_allclose(model.predict(rows), y.mean(), rtol=1e-9)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import functools
 import math
 import numbers
@@ -61,10 +62,13 @@ def check_positive(owner: object, name: str, value: Any, also: str = "") -> floa
     return float(value)
 
 
-def check_finite(owner: object, name: str, value: Any) -> float:
-    """Return `value` as a float if it is a finite number, else raise an error."""
+def check_finite(owner: object, name: str, value: Any, also: str = "") -> float:
+    """Return `value` as a float if it is a finite number, else raise an error.
+
+    `also` is what the error allows beside a number.
+    """
     if not isinstance(value, numbers.Real) or not math.isfinite(value):
-        raise ArgumentError(owner, name, "a finite number", value)
+        raise ArgumentError(owner, name, f"a finite number{also}", value)
     return float(value)
 
 
@@ -147,7 +151,7 @@ def check_nested(owner: Any, params: dict[str, Any]) -> None:
             )
 
 
-# scikit-learn's names of kernels, and the kernels of krein with these values.
+# Names of kernels, most of them scikit-learn's, and the kernels of krein that they mean.
 NAMED_KERNELS = {
     "rbf": "Gaussian(sigma=1.0)",
     "gaussian": "Gaussian(sigma=1.0)",
@@ -157,6 +161,8 @@ NAMED_KERNELS = {
     "polynomial": "Polynomial(degree=3)",
     "sigmoid": "Sigmoid()",
     "tanh": "Sigmoid()",
+    "matern": "Matern(sigma=1.0)",
+    "median": "Gaussian(sigma='median')",
 }
 KERNEL_OBJECTS = (
     "a kernel object, e.g. krein.kernels.Gaussian(), or 'precomputed' for a matrix of values"
@@ -227,9 +233,38 @@ class ByValue:
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
 
 
+def check_targets(owner: object, y: Any, classifies: bool) -> None:
+    """Raise if y is a name, or holds gaps, lists of labels or, for a regression, text or dates."""
+    if isinstance(y, str):
+        raise ValueError(
+            f"{name_of(owner)} needs one target per row, got y={y!r}, which names a column of a "
+            f"file only: pass the column itself, e.g. table[{y!r}]."
+        )
+    try:
+        values = np.zeros(0) if sparse.issparse(y) else np.asarray(y)
+    except ValueError:  # rows of different lengths are no array
+        raise ValueError(
+            f"{name_of(owner)} needs one target or one row of targets of equal length per row of "
+            "X, but the entries of y have different lengths: for several labels per row, use "
+            "sklearn.preprocessing.MultiLabelBinarizer."
+        ) from None
+    if not classifies and len(odd := _not_numbers(values.ravel())):
+        raise ValueError(
+            f"{name_of(owner)} learns numbers, but y has {str(odd[0])!r}: labels are for the "
+            "classifiers, e.g. krein.KreinClassifier."
+        )
+    if values.dtype == object and len(gaps := _missing(values.ravel())):
+        row = gaps[0] // max(1, values[0:1].size)
+        raise ValueError(f"{name_of(owner)}: y is missing in row {row}: leave such rows out.")
+
+
 def check_numeric_columns(owner: object, X: Any) -> None:
     """Raise if X holds text, dates, missing values or ragged rows; the error names the place."""
+    if isinstance(X, dict) and not sparse.issparse(X):
+        raise ValueError(f"{name_of(owner)} needs a table, got a dict: pass pandas.DataFrame(X).")
     if hasattr(X, "columns") and hasattr(X, "__array__"):
+        if not len(X.columns):
+            raise ValueError(f"{name_of(owner)} needs numbers, but X is a table with 0 columns.")
         known = getattr(owner, "feature_names_in_", None)
         # If the columns have other names than in `fit`, scikit-learn's error about names comes
         # first.
@@ -247,7 +282,7 @@ def _check_column(owner: object, name: Any, values: NDArray, gaps_too: bool = Tr
     if len(odd := _not_numbers(values)):
         raise ValueError(
             f"{name_of(owner)} needs numbers, but column {name!r} of X holds {str(odd[0])!r}: "
-            "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder, or leave it out."
+            f"{_encoding(odd[0])}, or leave it out."
         )
     if gaps_too and len(gaps := _missing(values)):
         raise ValueError(
@@ -277,10 +312,24 @@ def _check_rows(owner: object, X: Any) -> None:
 
 
 def _not_numbers(values: NDArray) -> Any:
-    """Return the values of a column that are text or dates."""
+    """Return the values of a column that are text, dates or other objects."""
     if values.dtype.kind in "OUST":
-        return [value for value in values if isinstance(value, str) and not _is_decimal(value)]
+        # Gaps have an error of their own, and so have dicts in scikit-learn.
+        numeric = Number, np.bool_, np.number, type(None), dict
+        return [
+            value
+            for value in values
+            if not (_is_decimal(value) if isinstance(value, str) else isinstance(value, numeric))
+            and type(value).__name__ != "NAType"  # of pandas, which need not be installed
+        ]
     return values[:1] if values.dtype.kind in "mM" else []
+
+
+def _encoding(value: Any) -> str:
+    """Return how to make numbers of a column that holds this value."""
+    if isinstance(value, datetime.date | np.datetime64):
+        return "turn the dates into numbers, e.g. into days since the first date"
+    return "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder"
 
 
 def _missing(values: NDArray) -> NDArray[np.intp]:

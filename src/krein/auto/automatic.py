@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-import time
 import warnings
-from collections.abc import Callable
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -33,6 +31,7 @@ from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
 from .choice import Choice, choose_kernel
+from .clock import Clock
 from .maps import Candidate, candidates, views
 from .plan import Plan
 from .report import Report
@@ -96,12 +95,13 @@ class Automatic(Certainty, Estimator):
         -------
         self
         """
+        clock = Clock(self.max_seconds)
         with reporting(self, None), all_or_nothing(self):
             # Many small systems: further BLAS threads would cost more CPU time than they save. Each
             # trial takes the threads that its map is worth.
             with one_blas_thread():
                 data, survey = self._look(X, y, sample_weight)
-                trials, maps, kernel = self._planned(data, survey)
+                trials, maps, kernel = self._planned(data, survey, clock)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
                 self._run(trials, maps)
@@ -117,7 +117,9 @@ class Automatic(Certainty, Estimator):
             data = data.gathered()
         return data, survey
 
-    def _planned(self, data: Data, survey: Survey) -> tuple[Trials, list[Candidate], Kernel | str]:
+    def _planned(
+        self, data: Data, survey: Survey, clock: Clock
+    ) -> tuple[Trials, list[Candidate], Kernel | str]:
         """Return the trials, the maps to try and their kernel."""
         targets: Targets = (
             labels_of(survey, self._name, self.class_weight)
@@ -129,7 +131,7 @@ class Automatic(Certainty, Estimator):
         n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
         plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
         few = plan.repeats > 0
-        choice = self._choice(survey.sample, targets)
+        choice = self._choice(survey.sample, targets, clock)
         kernel = self._kernel(data, survey.sample, few, choice)
         notes: list[str] = []
         if choice is None or choice.columns is None:
@@ -147,7 +149,7 @@ class Automatic(Certainty, Estimator):
             self._criteria(few),
             n_rows,
             partial(stage, self),
-            self.max_seconds,
+            clock,
             self.dissimilarity,
         )
         trials.report.kernel, trials.report.notes = choice, notes
@@ -177,7 +179,7 @@ class Automatic(Certainty, Estimator):
         """Return True if the kernel can be checked for values that say nothing."""
         return not self.dissimilarity and not kernel.is_pairwise
 
-    def _choice(self, sample: Rows, targets: Targets) -> Choice | None:
+    def _choice(self, sample: Rows, targets: Targets, clock: Clock) -> Choice | None:
         """Choose the kernel of a table, or the width of a kernel that takes it from data."""
         kernel = None if self._chooses else self.kernel
         is_matrix = not isinstance(sample.X, list)
@@ -190,12 +192,7 @@ class Automatic(Certainty, Estimator):
             given = None if kernel is None else clone(kernel)
             # class_weight may leave classes out.
             seen = slice(None) if weight.all() else np.flatnonzero(weight)
-            return choose_kernel(sample.X[seen], Y[seen], weight[seen], given, self._in_time())
-
-    def _in_time(self) -> Callable[[], bool]:
-        """Return a function that is True until half of `max_seconds` is used."""
-        limit = np.inf if self.max_seconds is None else time.perf_counter() + self.max_seconds / 2
-        return lambda: time.perf_counter() < limit
+            return choose_kernel(sample.X[seen], Y[seen], weight[seen], given, clock.is_early)
 
     @property
     def _chooses(self) -> bool:

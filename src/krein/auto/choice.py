@@ -243,9 +243,10 @@ class Search:
     def _refined(self, best: Tried) -> Tried:
         """Follow the width downhill."""
         for step in (1 / STEP, STEP):
-            while (other := self._try(1, best.name, best.factor * step)).loss < best.loss * (
-                1 - WORTH
-            ):
+            while self.in_time():
+                other = self._try(1, best.name, best.factor * step)
+                if not other.loss < best.loss * (1 - WORTH):
+                    break
                 best = other
         return best
 

@@ -36,6 +36,11 @@ class Candidate(NamedTuple):
         True if the map is fitted anew for each fold on few rows. If all rows are landmarks and the
         kernel is positive definite, the map is fitted once: ridge on some rows has the same
         solution on the features of all rows.
+    is_stopgap : bool
+        True if the map only serves a fit that runs out of time: a trial on it is forgotten when the
+        same learner is fitted on another map.
+    costs : tuple of float
+        The predicted number of operations of each learner of `kinds`; empty if it is unknown.
     """
 
     name: str
@@ -44,6 +49,12 @@ class Candidate(NamedTuple):
     is_directed: bool = False
     kinds: tuple[str, ...] | None = None
     is_nested: bool = True
+    is_stopgap: bool = False
+    costs: tuple[float, ...] = ()
+
+    def cost(self, kind: str) -> float | None:
+        """Return the predicted number of operations of a learner, or None if it is unknown."""
+        return dict(zip(self.kinds or (), self.costs, strict=False)).get(kind)
 
 
 class View(NamedTuple):

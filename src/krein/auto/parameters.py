@@ -29,8 +29,10 @@ n_models : int or "auto", default="auto"
     The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
     with up to 2000 rows, else 1.
 max_seconds : float, default=None
-    The time limit of the fit. A trial that is expected to end later is not started. None means no
-    limit.
+    The time limit of the fit; None means no limit. A trial that is expected to end later is not
+    started, and the search for a kernel ends after half of this time. With a limit that is never
+    reached the model is the same as with None, and the report also lists narrower maps that were
+    fitted first.
 max_megabytes : float, default=1024
     Maps whose matrices need more memory are not tried.
 cv : int, splitter, iterable of (train, test) or "auto", default="auto"

@@ -27,7 +27,7 @@ class Table:
     megabytes : float
         The memory that a trial may need.
     is_hurried : bool
-        True if a clock limits the fit: a cheap map then comes first.
+        True if a clock limits the fit: narrower maps then come first, as stopgaps.
     seed : int
     """
 
@@ -50,7 +50,11 @@ class Table:
     def _all(self, margins: tuple[str, ...]) -> Iterator[Candidate]:
         width, margin = self._width(), self._margin()
         if self.is_hurried and WIDE[0] < width:
-            yield self._map(WIDE[0], ("ridge", *margins))
+            cheap = margins if margin > WIDE[0] else ()
+            yield self._map(WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
+            # Maps of at least half the width would cost a large part of the last trial.
+            for narrow in (w for w in WIDE[1:] if 2 * w < width):
+                yield self._map(narrow, ("ridge",))._replace(is_stopgap=True)
         shared = margins if margin >= width else ()
         yield self._map(width, ("ridge", *shared))
         if margins and 0 < margin < width:
@@ -58,7 +62,7 @@ class Table:
 
     def expected(self, maps: list[Candidate]) -> str:
         """Return a sentence that says what the trials on these maps are expected to cost."""
-        total = sum(self._cost(one.width, kind) for one in maps for kind in one.kinds or ())
+        total = sum(sum(one.costs) for one in maps)
         return (
             f"Expected: about {total:.1g} operations; {OPERATIONS:.0e} take about a minute of one "
             "core."
@@ -122,4 +126,5 @@ class Table:
             made = make_pipeline(self.choice.columns, made)
         name = "Nystrom (all)" if whole else "Nystrom"
         signed = isinstance(kernel, DeltaGaussian)
-        return Candidate(name, width, made, kinds=kinds, is_nested=signed)
+        costs = tuple(self._cost(width, kind) for kind in kinds)
+        return Candidate(name, width, made, kinds=kinds, is_nested=signed, costs=costs)

@@ -20,6 +20,7 @@ from ..estimators._targets import Targets
 from ..estimators._task import Task
 from ..kernels.errors import BadPairError
 from ..streaming import Data, HeldRows, Survey
+from .clock import Clock
 from .maps import Candidate
 from .plan import Plan
 from .report import NAMES, Report, Trial
@@ -117,7 +118,7 @@ class Trials:
         The number of distinct rows of positive weight.
     stage : callable
         ``stage(name)`` is a context that reports one trial.
-    max_seconds : float or None
+    clock : Clock
         The time after which no trial begins.
     is_patient : bool
         True if a failure of the first trial does not end the fit, because other maps follow.
@@ -128,13 +129,12 @@ class Trials:
     criteria: tuple[str, ...]
     n_rows: int
     stage: Callable[[str], AbstractContextManager]
-    max_seconds: float | None = None
+    clock: Clock = field(default_factory=lambda: Clock(None))
     is_patient: bool = False
 
     def __post_init__(self) -> None:
         self.plan = self.tasks.plan
         self.report = Report(self.criteria)
-        self._begin = time.perf_counter()
         self._good: list[Good] = []
         self._spent: dict[tuple[str, int], float] = {}
         self._first_error: ValueError | None = None
@@ -177,13 +177,24 @@ class Trials:
         losses, models = self._good[-1].losses, self._good[-1].models
         spent = time.perf_counter() - begin
         self._spent[candidate.name, candidate.width] = spent
-        if self.plan.chooses:
-            useful = {good.place for _, best in self._choices() for good in best}
-            self._good = [good for good in self._good if good.place in useful]
+        if cost := candidate.cost(kind):
+            self.clock.learn(cost, spent)
+        self._forget()
         width = models[0]._representation.form.width
         found = _penalties(models[0])
         self.report.trials.append(Trial(candidate.name, kind, width, losses, spent, "", found))
         return losses
+
+    def _forget(self) -> None:
+        """Forget the trials that are not kept whatever follows."""
+        lasting = [good for good in self._good if not good.candidate.is_stopgap]
+        fitted = {good.kind for good in lasting}
+        waiting = [g for g in self._good if g.candidate.is_stopgap and g.kind not in fitted]
+        if self.plan.chooses:
+            # Stopgaps are not compared with others: they may be forgotten later.
+            useful = {good.place for _, best in self._choices(lasting) for good in best}
+            lasting = [good for good in lasting if good.place in useful]
+        self._good = [*waiting, *lasting]
 
     def _failure(self, kind: str, candidate: Candidate) -> str:
         """Fit a trial; return why it failed, or an empty string."""
@@ -224,7 +235,7 @@ class Trials:
             models.append(model)
         return models
 
-    def _choices(self) -> list[tuple[str, list[Good]]]:
+    def _choices(self, trials: list[Good]) -> list[tuple[str, list[Good]]]:
         """Names of losses and the best few trials by each; the first pair decides.
 
         The Brier score tells which trial is right and how sure it is. If no row is wrong, the Brier
@@ -233,16 +244,16 @@ class Trials:
         """
         first, *_ = names = self.criteria
         if first != "brier":
-            return [(first, self._best(self._good, first))]
+            return [(first, self._best(trials, first))]
         plain = [
             good
-            for good in self._good
+            for good in trials
             if self.learners[good.kind][1].get("criterion") == "squared_error"
         ]
         least = self._best(plain, "squared_error")
         error = names.index("error")
         flawless = any(good.losses[error] == 0 for good in least)
-        found = [("squared_error", least), (first, self._best(self._good, first))]
+        found = [("squared_error", least), (first, self._best(trials, first))]
         return found if flawless else found[::-1]
 
     def _best(self, trials: list[Good], name: str) -> list[Good]:
@@ -265,21 +276,22 @@ class Trials:
 
     def _no_time(self, kind: str, candidate: Candidate) -> str:
         """Return why a trial is not started; empty if it is. The first trial is always started."""
-        limit, trials = self.max_seconds, self.report.trials
-        if limit is None or not trials:
-            return ""
-        used = time.perf_counter() - self._begin
+        return self.clock.excuse(self._seconds(kind, candidate)) if self.report.trials else ""
+
+    def _seconds(self, kind: str, candidate: Candidate) -> float:
+        """Return the seconds that a trial is expected to take."""
+        if cost := candidate.cost(kind):
+            return self.clock.expected(cost)
         like = [
             t.seconds * max(1.0, candidate.width / t.width)
-            for t in trials
+            for t in self.report.trials
             if t.learner == kind and np.isfinite(t.score)
         ]
-        expected = max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
-        return f"left out: {used:.1f} s of {limit:g} s are used" if used + expected > limit else ""
+        return max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average; the best trial comes first."""
-        name, kept = self._choices()[0] if self.plan.chooses else self._close()
+        name, kept = self._choices(self._good)[0] if self.plan.chooses else self._close()
         self.report.averaged = [good.place for good in kept]
         self.report.reason = self._reason(name, len(kept))
         pairs = [

@@ -31,7 +31,8 @@ class NoFoldsError(ValueError):
         tuned = f": give {self.parameter} a number."
         cure = tuned if isinstance(self.alpha, str) else ": use calibrate=False."
         cure = "." if self.alpha is None else cure
+        alike = " rows that are equal or have weight 0" if self.n_rows > 1 else ""
         return (
             f"{self.owner}{called} needs at least two distinct rows for cross-validation, got "
-            f"n_samples = {self.n_rows}{cure}"
+            f"n_samples = {self.n_rows}{alike}{cure}"
         )

@@ -13,9 +13,15 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from .._validation import check_kernel, check_nested, check_numeric_columns, outside_level
-from ..rows import Sides, as_objects, count
-from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
+from .._validation import (
+    check_kernel,
+    check_nested,
+    check_numeric_columns,
+    check_targets,
+    outside_level,
+)
+from ..rows import Sides, as_objects, count, is_table
+from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
 from ..streaming.files import open_like
@@ -125,6 +131,7 @@ class Estimator(_progress.CallbackSupportMixin):
 
     def _validated(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
         """Return a matrix or a list of objects, and the targets, both validated."""
+        check_targets(self, y, self._classifies)
         if self._is_pair(X):
             if reset:
                 raise ValueError(
@@ -189,6 +196,8 @@ class Estimator(_progress.CallbackSupportMixin):
             return InMemory(X if isinstance(X, Sides) else self._sides(X))
         if self._needs_both_sides:
             raise self._no_pair(f"got one {type(X).__name__}")
+        if self._is_blocks(X):
+            return Blocks(X)
         if is_stream(X):
             layout = self._layout
             if layout is None:
@@ -202,6 +211,15 @@ class Estimator(_progress.CallbackSupportMixin):
         if not count(X):
             raise ValueError(f"X has no rows: {self._name} needs at least one row to predict.")
         return InMemory(X, rows=count(X))
+
+    def _is_blocks(self, X: Any) -> bool:
+        """Return True if X is a list of matrices, which are blocks of rows without targets.
+
+        A kernel of objects takes each matrix as one object.
+        """
+        if not isinstance(X, list) or not X or not self._recipe.takes_matrix(X):
+            return False
+        return all(is_table(rows) and len(rows.shape) == 2 for rows in X)
 
     def _is_pair(self, X: Any) -> bool:
         """Return True if X holds kernel values in both directions."""

@@ -235,9 +235,10 @@ class NotSoRandomClassifier(KreinSVC):
         sizes = np.unique(labels, return_counts=True)[1]
         if np.sum(sizes > 1) < 2 or n_rows - -(-n_rows // n_folds) < 3:
             raise ValueError(
-                f"{self._name}(C={self.C!r}) needs at least two classes of at least two distinct "
-                f"rows and three rows outside each fold, got {n_rows} distinct rows in classes of "
-                f"{', '.join(map(str, sizes))}: give C a number."
+                f"{self._name}(C={self.C!r}) learns the features anew without the rows of each "
+                "fold, which needs at least two classes of at least two distinct rows and three "
+                f"rows outside each fold, got {n_rows} distinct rows in classes of "
+                f"{', '.join(map(str, sizes))}: give C a number, e.g. C=1.0."
             )
 
     def _forget(self) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .._validation import check_positive, check_vector
+from .._validation import check_vector
 from ..measures import InfiniteMassError, Measure, Normal, Part, TrigonometricRatio
 from ..rows import count
 from ._distances import centred, distances, in_units, norms
@@ -33,7 +33,7 @@ class _Directed(WithMedian):
     def _exponent(self, z: NDArray) -> NDArray:
         """Return ``−z² / 2σ²``."""
         with np.errstate(over="ignore"):
-            return -0.5 * np.square(in_units(z, check_positive(self, "sigma", self.sigma)))
+            return -0.5 * np.square(in_units(z, self._width))
 
     def _slope(self, X: Any, Y: Any, beta: NDArray) -> NDArray:
         """Return ``β·Δ``, with 0 for NaN: the squares ‖Δ‖² overflow there, and the kernel is 0."""
@@ -42,7 +42,7 @@ class _Directed(WithMedian):
 
     def _along(self, dim: int, direction: NDArray, terms: dict[int, complex]) -> Measure:
         """Return the normal law times the density ratio ``Σ_k terms[k] exp(i k direction·ω)``."""
-        law = Normal(dim, 1 / check_positive(self, "sigma", self.sigma))
+        law = Normal(dim, 1 / self._width)
         if not np.all(np.isfinite(direction)):
             raise InfiniteMassError(
                 f"The mass of the measure of {self!r} exceeds the largest float: use a narrower "
@@ -81,7 +81,7 @@ class ShiftGaussian(_Directed):
             left, right = centred(X, Y)  # far from the origin a shift of float32 rows is rounded
             return np.exp(self._exponent(distances(left + r.astype(X.dtype), right)))
         # ‖Δ + r‖²/σ² = (‖Δ‖² + 2 r·Δ + ‖r‖²)/σ² keeps sparse rows sparse.
-        sigma = check_positive(self, "sigma", self.sigma)
+        sigma = self._width
         with np.errstate(over="ignore", invalid="ignore"):
             square = np.square(in_units(distances(X, Y), sigma))
             square += 2 * in_units(self._projections(X, Y, r / sigma), sigma)
@@ -113,7 +113,7 @@ class _Tilted(_Directed):
         raise TypeError(f"{type(self).__name__} must define _terms.")
 
     def _closed_form(self, dim: int) -> Measure:
-        sigma = check_positive(self, "sigma", self.sigma)
+        sigma = self._width
         beta = check_vector(self, "beta", self.beta, dim)
         with np.errstate(over="ignore"):  # the measure refuses an infinite mass
             size = float(np.exp(np.square(sigma * np.linalg.norm(beta)) / 2))

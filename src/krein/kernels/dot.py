@@ -32,7 +32,7 @@ class _Affine(DotProduct):
 
     @property
     def _slope(self) -> float:
-        return check_finite(self, "gamma", self.gamma)
+        return check_finite(self, "gamma", self.gamma, " or 'median'")
 
     def _affine(self, u: NDArray) -> NDArray:
         return self._slope * u + check_finite(self, "coef0", self.coef0)

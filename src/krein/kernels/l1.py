@@ -44,10 +44,10 @@ class Laplacian(_L1):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        return np.exp(-in_units(z, check_positive(self, "sigma", self.sigma)))
+        return np.exp(-in_units(z, self._width))
 
     def _closed_form(self, dim: int) -> Measure:
-        return Measure([Part(ProductCauchy(dim, 1 / check_positive(self, "sigma", self.sigma)))])
+        return Measure([Part(ProductCauchy(dim, 1 / self._width))])
 
 
 class TL1(_L1):

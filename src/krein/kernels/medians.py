@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import outside_level
+from .._validation import check_positive, outside_level
 from .base import Kernel, kernel_parameters
 from .errors import one_line
 from .sampling import objects_at, sample_by_content
@@ -28,6 +28,11 @@ class WithMedian(Kernel):
     def _sizes(self, X: Any) -> NDArray[np.floating]:
         """Return the sizes of all pairs of rows, in the units of sigma or 1/gamma."""
         raise TypeError(f"{type(self).__name__} must define _sizes.")
+
+    @property
+    def _width(self) -> float:
+        """The width sigma of a kernel that has one, a number."""
+        return check_positive(self, "sigma", getattr(self, "sigma", None), " or 'median'")
 
     @property
     def _waiting(self) -> str | None:

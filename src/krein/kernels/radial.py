@@ -49,10 +49,10 @@ class Gaussian(Radial):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        return np.exp(-0.5 * np.square(in_units(z, check_positive(self, "sigma", self.sigma))))
+        return np.exp(-0.5 * np.square(in_units(z, self._width)))
 
     def _block(self, X: Any, Y: Any) -> NDArray:
-        sigma = check_positive(self, "sigma", self.sigma)
+        sigma = self._width
         if not all(isinstance(A, np.ndarray) and A.dtype == np.float64 for A in (X, Y)):
             return super()._block(X, Y)
         X, Y = centred(X, Y)
@@ -63,10 +63,10 @@ class Gaussian(Radial):
         return exp_in_place(X @ (2 * scale * Y).T, *halves)
 
     def _closed_form(self, dim: int) -> Measure:
-        return Measure([Part(Normal(dim, 1 / check_positive(self, "sigma", self.sigma)))])
+        return Measure([Part(Normal(dim, 1 / self._width))])
 
     def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
-        sigma = check_positive(self, "sigma", self.sigma)
+        sigma = self._width
         return _exponential_series(sigma, n) if unit_rows else None
 
 
@@ -150,7 +150,7 @@ class DeltaGaussian(GaussianCombination):
 
     def _terms(self) -> list[tuple[float, float]]:
         return [
-            (1.0, check_positive(self, "sigma", self.sigma)),
+            (1.0, self._width),
             (-1.0, check_positive(self, "sigma_neg", self.sigma_neg)),
         ]
 
@@ -182,11 +182,11 @@ class Matern(Radial):
         self.nu = nu
 
     def _profile(self, z: NDArray) -> NDArray:
-        sigma, nu = check_positive(self, "sigma", self.sigma), check_positive(self, "nu", self.nu)
+        sigma, nu = self._width, check_positive(self, "nu", self.nu)
         return matern_profile(in_units(z, sigma), nu)
 
     def _closed_form(self, dim: int) -> Measure:
-        sigma, nu = check_positive(self, "sigma", self.sigma), check_positive(self, "nu", self.nu)
+        sigma, nu = self._width, check_positive(self, "nu", self.nu)
         return Measure([Part(Student(dim, 1 / sigma, 2 * nu))])
 
 
@@ -214,10 +214,10 @@ class Cauchy(Radial):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        return 1 / (1 + np.square(in_units(z, check_positive(self, "sigma", self.sigma))))
+        return 1 / (1 + np.square(in_units(z, self._width)))
 
     def _closed_form(self, dim: int) -> Measure:
-        sigma = check_positive(self, "sigma", self.sigma)
+        sigma = self._width
         return Measure([Part(ExponentialMixture(dim, 1 / sigma))])
 
 
@@ -244,7 +244,7 @@ class Epanechnikov(Radial):
         self.degree = degree
 
     def _profile(self, z: NDArray) -> NDArray:
-        t = in_units(z, check_positive(self, "sigma", self.sigma))
+        t = in_units(z, self._width)
         return np.maximum(1 - np.square(t), 0) ** check_positive(self, "degree", self.degree)
 
 
@@ -272,7 +272,7 @@ class Multiquadric(Radial):
         self.c = c
 
     def _profile(self, z: NDArray) -> NDArray:
-        t = in_units(z, check_positive(self, "sigma", self.sigma))
+        t = in_units(z, self._width)
         return np.hypot(t, check_positive(self, "c", self.c)).astype(z.dtype)
 
 
@@ -298,7 +298,7 @@ class ThinPlateSpline(Radial):
         self.sigma = sigma
 
     def _profile(self, z: NDArray) -> NDArray:
-        t = in_units(z, check_positive(self, "sigma", self.sigma))
+        t = in_units(z, self._width)
         return np.square(t) * np.log(np.where(t > 0, t, 1))
 
 
@@ -378,4 +378,4 @@ class GeodesicGaussian(Radial):
 
     def _profile(self, z: NDArray) -> NDArray:
         angle = 2 * np.arcsin(np.clip(np.asarray(z) / 2, 0, 1))
-        return np.exp(-0.5 * np.square(in_units(angle, check_positive(self, "sigma", self.sigma))))
+        return np.exp(-0.5 * np.square(in_units(angle, self._width)))

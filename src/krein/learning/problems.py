@@ -11,6 +11,10 @@ from ..streaming.moments import Moments
 
 Array = NDArray[np.floating]
 
+# A feature is constant if its standard deviation is at most this share of its mean: what varies is
+# rounding, and coefficients that enlarge it would give any output.
+ROUNDING = 16 * np.finfo(np.float64).eps
+
 
 @dataclass(frozen=True)
 class LeastSquares:
@@ -85,6 +89,7 @@ class LeastSquares:
         second, mean = moments.scatter / weight, moments.mean - left
         if left.any():  # a wide problem has no room for a matrix of zeros
             second += np.outer(left, left)
+        _clear_rounding(second, mean[:p])
         square = np.diagonal(second)[p:].copy()
         return cls(second[:p, :p], second[:p, p:], square, mean[:p], mean[p:], moments.weight)
 
@@ -113,3 +118,10 @@ class LeastSquares:
         offset = self.y_mean - intercept - self.z_mean @ coef
         by_coef = 2 * (self.gram @ coef - self.cross) - 2 * np.outer(self.z_mean, offset)
         return by_coef, -2 * offset
+
+
+def _clear_rounding(second: Array, means: Array) -> None:
+    """Set the moments of features that are constant up to rounding to zero, in place."""
+    constant = np.flatnonzero(np.diagonal(second)[: len(means)] <= np.square(ROUNDING * means))
+    if len(constant):
+        second[constant], second[:, constant] = 0.0, 0.0

@@ -15,9 +15,10 @@ from .._blocks import row_blocks
 from .._validation import store
 from ..features import FeatureMap
 from ..forms import Signature
-from ..kernels import Kernel, OrthantProbability
+from ..kernels import Kernel, OrthantProbability, Scaled
 from ..kernels._distances import tamed_rows
 from ..kernels.errors import kernel_name
+from ._products import signs_of
 
 
 class ConcomitantRankOrder(FeatureMap):
@@ -32,8 +33,9 @@ class ConcomitantRankOrder(FeatureMap):
     Parameters
     ----------
     kernel : krein.kernels.OrthantProbability, default=None
-        The kernel; None means ``OrthantProbability()``. The number τ of chosen columns is α N,
-        rounded, and at least 1.
+        The kernel or a multiple of it; None means ``OrthantProbability()``. The number τ of chosen
+        columns is α N, rounded, and at least 1. The features of ``c * kernel`` are multiplied by
+        √|c|, and the sign of c is in `form_`.
     n_components : int, default=256
         Number of features N. The authors take many more columns than other maps need, because the
         features are sparse.
@@ -47,8 +49,8 @@ class ConcomitantRankOrder(FeatureMap):
     Attributes
     ----------
     form_ : krein.forms.Signature
-        The identity.
-    kernel_ : krein.kernels.OrthantProbability
+        The identity; its negative for a negative multiple of the kernel.
+    kernel_ : krein.kernels.Kernel
         The limit of the features, with α = τ/N.
     n_chosen_ : int
         The number τ of chosen columns of a row.
@@ -97,8 +99,10 @@ class ConcomitantRankOrder(FeatureMap):
         store(self, locals())
 
     def _resolved_kernel(self) -> Kernel:
-        if self.kernel is None or isinstance(self.kernel, OrthantProbability):
-            return OrthantProbability() if self.kernel is None else self.kernel
+        if self.kernel is None:
+            return OrthantProbability()
+        if isinstance(_multiple(self.kernel)[1], OrthantProbability):
+            return self.kernel
         raise ValueError(
             "ConcomitantRankOrder approximates krein.kernels.OrthantProbability only, not "
             f"{kernel_name(self.kernel)}: use krein.RandomFourier or krein.Nystrom."
@@ -106,10 +110,13 @@ class ConcomitantRankOrder(FeatureMap):
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         n, dim = int(self.n_components), X.shape[1]
-        self.kernel_.diag(np.ones((1, 1)))  # raises if alpha is not a number from 0 to 1
-        self.n_chosen_ = max(round(self.kernel_.alpha * n), 1)
-        self.kernel_ = OrthantProbability(self.n_chosen_ / n)
-        self.form_ = Signature(np.ones(n))
+        factor, kernel = _multiple(self.kernel_)
+        kernel.diag(np.ones((1, 1)))  # raises if alpha is not a number from 0 to 1
+        self.n_chosen_ = max(round(kernel.alpha * n), 1)
+        limit = OrthantProbability(self.n_chosen_ / n)
+        self.kernel_ = limit if factor == 1 else factor * limit
+        self.form_ = Signature(np.repeat(signs_of(factor), n))
+        self._value = float(np.sqrt(np.abs(factor) / n))
         self._directions, self._places = None, np.arange(0)
         if self.projection == "gaussian":
             self._directions = rng.standard_normal((dim, n))
@@ -135,5 +142,13 @@ class ConcomitantRankOrder(FeatureMap):
             # Only the direction of a row matters, so rows of any size have finite projections.
             values = self._projections(tamed_rows(X[rows].astype(np.float64))[0])
             chosen = np.argpartition(values, self.n_chosen_ - 1, axis=1)[:, : self.n_chosen_]
-            np.put_along_axis(out[rows], chosen, 1 / np.sqrt(n), axis=1)
+            np.put_along_axis(out[rows], chosen, self._value, axis=1)
         return out
+
+
+def _multiple(kernel: Any) -> tuple[float, Any]:
+    """Return the factor c and the kernel k of a kernel ``c · k``."""
+    if not isinstance(kernel, Scaled):
+        return 1.0, kernel
+    factor, inner = _multiple(kernel.kernel)
+    return kernel._by * factor, inner

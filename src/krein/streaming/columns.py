@@ -82,8 +82,14 @@ def choose_columns(
         whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
         if whole and -len(names) <= column < len(names):
             return int(column) % len(names)
+        if hasattr(column, "__len__") and not isinstance(column, str):
+            raise FileError(
+                f"{path}: the {role} must be the name or the index of a column of the file, got "
+                f"{type(column).__name__}."
+            )
         raise FileError(
             f"{path} has no column {column!r} for {role}: its columns are {listed(names)}."
+            f"{_separator(names)}"
         )
 
     last = ours[-1] if ours else len(names) - 1
@@ -98,6 +104,16 @@ def choose_columns(
     if not features:
         raise FileError(f"{path} has no column left for X: y and the weights use all columns.")
     return features, y, w
+
+
+def _separator(names: list[str]) -> str:
+    """Return a sentence that helps if all columns were read as one."""
+    if len(names) > 1 or ";" not in names[0]:
+        return ""
+    return (
+        " Its columns seem to be separated by semicolons: write the file with commas, or read it "
+        "with pandas.read_csv(path, sep=';')."
+    )
 
 
 def only(path: Path, names: list[str], name: str) -> int:

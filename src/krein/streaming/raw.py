@@ -41,6 +41,8 @@ def check_exists(path: Path) -> None:
         names = sorted(p.name for p in path.parent.iterdir()) if path.parent.is_dir() else []
         near = difflib.get_close_matches(path.name, names, n=1)
         hint = f" Did you mean {near[0]}?" if near else ""
+        if not path.suffix:  # hardly the name of a file of data
+            hint += f" If {path.name!r} is one string of your data, pass a list: [{path.name!r}]."
         raise FileNotFoundError(f"There is no file {path}." + hint)
 
 

@@ -1,0 +1,57 @@
+"""The limit of time of an automatic fit, the only place where a clock decides."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .sizes import OPERATIONS
+
+
+class Clock:
+    """What is left of `max_seconds` since the beginning of the fit.
+
+    Parameters
+    ----------
+    max_seconds : float or None
+
+    Attributes
+    ----------
+    limit : float
+        The seconds that the fit may take, infinite without a limit.
+    """
+
+    def __init__(self, max_seconds: float | None):
+        self.limit = np.inf if max_seconds is None else max_seconds
+        self._begin = time.perf_counter()
+        # Seconds per operation, of one core until a trial was faster.
+        self._pace = 60 / OPERATIONS
+
+    @property
+    def used(self) -> float:
+        """The seconds since the beginning of the fit."""
+        return time.perf_counter() - self._begin
+
+    def is_early(self) -> bool:
+        """Return True until half of the time is used, the part in which the kernel is chosen."""
+        return self.used < self.limit / 2
+
+    def expected(self, operations: float) -> float:
+        """Return the seconds that a trial of so many operations is expected to take."""
+        return self._pace * operations
+
+    def learn(self, operations: float, seconds: float) -> None:
+        """Expect no more of later trials than this one took.
+
+        Small trials take more time per operation than large ones, so the least value counts.
+        """
+        self._pace = min(self._pace, seconds / operations)
+
+    def excuse(self, expected: float) -> str:
+        """Return why a trial that is expected to take so many seconds is not begun, or nothing."""
+        used = self.used
+        if used + expected <= self.limit:
+            return ""
+        more = f", and about {expected:.2g} s more are expected" if expected else ""
+        return f"left out: {used:.1f} s of {self.limit:g} s are used{more}"
