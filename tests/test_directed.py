@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from rounding import assert_rounded
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
 
 from krein import (
     KreinClassifier,
@@ -20,7 +21,7 @@ from krein import (
     TwoSidedRidgeClassifier,
 )
 from krein.auto.maps import views
-from krein.kernels import Custom, Pairwise, Precomputed, ShiftGaussian
+from krein.kernels import Custom, DeltaGaussian, Pairwise, Precomputed, ShiftGaussian
 from krein.kernels.errors import BadPairError
 from krein.rows import Sides, as_rows
 
@@ -208,6 +209,36 @@ def test_the_symmetrised_map_is_that_of_the_symmetric_part():
         products = features.transform(new) @ features.transform(new).T
         expected = plain.transform(mean) @ plain.transform(mean).T
         assert_rounded(products, expected, 1e-6)
+
+
+def test_an_average_with_the_symmetrised_map_predicts_for_a_pair():
+    noise = np.random.default_rng(1).standard_normal(40)  # no trial is better than another
+    model = KreinRegressor(DIRECTED, random_state=0).fit(K[:40, :40], noise)
+    assert "symmetrised" in {model.report_.trials[i].features for i in model.report_.averaged}
+    there, back = (side[:, :40] for side in PAIR)
+    found = model.predict((there, back))
+    assert found.shape == (9,)
+    assert np.abs(found - model.predict((there, there))).max() > 1e-3
+
+
+class Halved(TransformerMixin, BaseEstimator):
+    """A step that learns nothing and does not say so."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X / 2
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, DeltaGaussian(1.0, 4.0)])
+def test_a_step_that_learns_nothing_may_stand_before_the_map(kernel):
+    for first in (Halved(), "passthrough"):
+        steps = Pipeline([("first", first), ("map", Nystrom(kernel, 10, random_state=0))])
+        model = TwoSidedRidge(features=steps, alpha=1e-2).fit(X, Y)
+        scale = 1 if first == "passthrough" else 2
+        alone = TwoSidedRidge(features=steps["map"], alpha=1e-2).fit(X / scale, Y)
+        assert_rounded(model.predict(NEW), alone.predict(NEW / scale))
 
 
 @pytest.mark.parametrize("few", [2000, 10])
