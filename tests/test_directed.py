@@ -21,7 +21,7 @@ from krein import (
     TwoSidedRidgeClassifier,
 )
 from krein.auto.maps import views
-from krein.kernels import Custom, DeltaGaussian, Pairwise, Precomputed, ShiftGaussian
+from krein.kernels import Custom, DeltaGaussian, Pairwise, Precomputed, Relation, ShiftGaussian
 from krein.kernels.errors import BadPairError
 from krein.rows import Sides, as_rows
 
@@ -137,9 +137,23 @@ def test_one_matrix_where_two_are_needed_gets_a_sentence(cls):
         clone(model).fit((K, K.T), Y)
 
 
+@pytest.mark.parametrize("cls", [TwoSidedRidge, TwoSidedRidgeClassifier])
+def test_more_rows_of_one_direction_are_refused(cls):
+    y = Y > 0 if cls is TwoSidedRidgeClassifier else Y
+    model = cls(DIRECTED, 10, alpha=1e-2, random_state=0).partial_fit(K, y)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=r"both directions.*got one ndarray"):
+        model.partial_fit(PAIR[0], y[:9])
+    assert_array_equal(model.coef_, before)
+    twice = model.partial_fit((K, K.T), y)
+    assert_rounded(twice.coef_, before, 1e-9)
+
+
 def test_cross_validation_over_a_matrix_says_what_it_lacks():
-    with pytest.raises(ValueError, match="both directions"):
+    with pytest.raises(ValueError, match=r"both directions.*Relation\(K\) and the row indices"):
         cross_val_score(TwoSidedRidge(DIRECTED, 10), K, Y, error_score="raise")
+    scores = cross_val_score(TwoSidedRidge(Relation(K), 10, random_state=0), np.arange(80), Y)
+    assert np.isfinite(scores).all()
 
 
 def test_a_symmetric_matrix_needs_one_side():

@@ -132,8 +132,14 @@ class Estimator(_progress.CallbackSupportMixin):
                     f"tuple of {len(X)} arrays: a pair of both directions is for new rows."
                 )
             sides = self._sides(X)
-            left, y = self._validated(sides.left, y, reset)
+            left, y = self._validated_rows(sides.left, y, reset)
             return Sides(left, sides.right), y
+        if self._needs_both_sides and not reset:
+            raise self._no_pair(f"got one {type(X).__name__}")
+        return self._validated_rows(X, y, reset)
+
+    def _validated_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
+        """Return the same of rows that are no pair, or of one side of a pair."""
         if self._recipe.takes_matrix(X):
             check_numeric_columns(self, X)
             if self._classifies:
@@ -228,7 +234,7 @@ class Estimator(_progress.CallbackSupportMixin):
             f"{self._name} needs the kernel values of m new rows x in both directions, because "
             "k(x, y) differs from k(y, x): pass a pair (k(x, T), k(T, x).T) of two arrays of shape "
             f"(m, {n}), where T are the {n} training rows, {found}. For the training rows the pair "
-            "is (K, K.T)."
+            "is (K, K.T). For cross-validation, pass kernel=Relation(K) and the row indices as X."
         )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
