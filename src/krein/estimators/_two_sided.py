@@ -16,6 +16,7 @@ from ..learning import Cholesky, Coupled, Indefinite, Joint, LeastSquares, Split
 from ..learning.selection import FoldProblems, best
 from ..rows import count
 from ..streaming import HeldRows, Moments
+from ._errors import NoFoldsError
 from ._penalties import SHARES, Wanted
 from ._representation import Recipe, Representation, last_step
 from ._task import Task
@@ -43,6 +44,11 @@ class TwoSidedLearner(LeastSquaresLearner):
     @property
     def _needs_folds(self) -> bool:
         return super()._needs_folds or self.combine == "stack"
+
+    def _no_folds(self, n_rows: int) -> NoFoldsError:
+        if super()._needs_folds:
+            return super()._no_folds(n_rows)
+        return NoFoldsError(self._name, n_rows, self.combine, "combine", "use combine='mean'")
 
     @property
     def _row_widths(self) -> set[int]:
