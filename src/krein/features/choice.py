@@ -63,7 +63,7 @@ def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choic
         return Choice(source, _check_indices(given, len(source)), True)
     if source.precomputed:
         raise ValueError("landmarks of a precomputed kernel must be indices, got objects.")
-    objects = source.kernel._check_data(given)
+    objects = source.kernel._check_data(given, "landmarks")
     widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
     if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
         raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
