@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from relation_twins import FORMS, digraph, katz, row_walk
+from rounding import assert_rounded
 from scipy import sparse
 from sklearn.base import clone
 
@@ -129,6 +130,20 @@ def test_a_graph_has_any_format(make):
     check_graph(DirectedGraph(make(DENSE)), row_walk(DENSE.copy(), 1, 1.0, 1.0))
     flags = make((DENSE > 0).astype(np.int8))
     check_graph(DirectedGraph(flags), row_walk((DENSE > 0).astype(float), 1, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.float32, np.longdouble])
+def test_a_graph_has_any_precision(dtype):
+    edges = (DENSE > 0).astype(float)
+    expected = DirectedGraph(edges)(np.arange(40))
+    assert_rounded(DirectedGraph(edges.astype(dtype))(np.arange(40)), expected)
+    assert_rounded(Relation(edges.astype(dtype))(np.arange(40)), edges)
+
+
+def test_self_loops_may_come_from_an_array():
+    for loops in np.array([True, False]):
+        expected = DirectedGraph(GRAPH, self_loops=bool(loops))
+        assert_array_equal(DirectedGraph(GRAPH, self_loops=loops)([0, 3]), expected([0, 3]))
 
 
 def test_a_node_without_edges_is_legal():
@@ -277,6 +292,8 @@ REFUSED = {
     "oblong sparse": (DirectedGraph(GRAPH[:5]), [0], r"adjacency to be a square .* \(5, 40\)"),
     "a vector": (Relation(np.ones(5)), [0], r"matrix to be a square matrix .* got shape \(5,\)"),
     "no nodes": (Relation(np.empty((0, 0))), [0], r"got shape \(0, 0\)"),
+    "ragged": (Relation([[1, 2], [3]]), [0], r"matrix to be a square matrix .* got shape \(2,\)"),
+    "ragged graph": (DirectedGraph([[1, 2], [3]]), [0], r"adjacency to be a square matrix"),
     "text": (Relation([["a"]]), [0], "matrix to hold real numbers, got dtype <U1"),
     "complex": (DirectedGraph(1j * GRAPH), [0], "real numbers, got dtype complex128"),
     "negative": (DirectedGraph(NEGATIVE), [0], r"≥ 0, but adjacency\[3, 7\] is -1\.5: use Rel"),
