@@ -16,6 +16,7 @@ from sklearn.base import clone
 from krein import Nystrom
 from krein.kernels import (
     DirectedGraph,
+    Gaussian,
     Relation,
     Similarity,
     _walks,
@@ -280,6 +281,17 @@ def test_equality_is_that_of_the_entries():
         assert make(DENSE) != make(2 * DENSE)
     assert DirectedGraph(GRAPH) != DirectedGraph(GRAPH, steps=2)
     assert len({DirectedGraph(GRAPH), DirectedGraph(GRAPH.copy())}) == 1
+
+
+def test_a_graph_is_joined_with_a_kernel_of_vectors_as_a_relation():
+    rows = VALUES[:, :3]
+    for joined in (DirectedGraph(GRAPH) + Gaussian(), Gaussian() * DirectedGraph(GRAPH)):
+        for call in (joined, Nystrom(joined, 2).fit, lambda ids, k=joined: k(ids, ids)):
+            with pytest.raises(ValueError, match=r"and .*, but one of .* ids, e\.g\. Relation\("):
+                call([[0], [1], [3]])
+    kernel = DirectedGraph(GRAPH) * Relation(Gaussian()(rows)) + 1
+    expected = DirectedGraph(GRAPH)(IDS) * Gaussian()(rows[IDS]) + 1
+    assert_rounded(kernel(IDS), expected)
 
 
 # --- bad input ----------------------------------------------------------------------------------
