@@ -78,6 +78,13 @@ def test_columns_of_landmarks_are_enough():
     assert len(places) == 30
     some = PAIR[0][:, places], PAIR[1][:, places]
     assert_rounded(model.predict(some), model.predict(PAIR))
+    for features in (Nystrom(DIRECTED, 40, random_state=0), Nystrom(DIRECTED, landmarks="all")):
+        for weight in (np.ones(80), np.arange(80) % 5 > 0):
+            model = TwoSidedRidge(features=features, alpha=1e-3).fit(K, Y, weight)
+            places = model.landmark_indices_
+            assert len(places) == weight.sum()
+            some = PAIR[0][:, places], PAIR[1][:, places]
+            assert_rounded(model.predict(some), model.predict(PAIR))
     with pytest.raises(AttributeError, match="no landmark_indices_"):
         TwoSidedRidge(KERNEL, 10, random_state=0).fit(X, Y).landmark_indices_  # noqa: B018  # the attribute raises
 

@@ -75,6 +75,21 @@ def test_transform_takes_all_training_columns_or_those_of_the_landmarks(rng, sym
             features.transform(np.zeros((8, width)))
 
 
+@pytest.mark.parametrize("landmarks", ["two-round", "uniform", "all", np.arange(60)[::-1]])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_if_all_objects_are_landmarks_their_columns_have_one_order(rng, symmetric, landmarks):
+    kernel = DeltaGaussian() if symmetric else ShiftGaussian()
+    X, new = rng.standard_normal((60, 3)), rng.standard_normal((8, 3))
+    features = Nystrom(Precomputed(symmetric), 20, landmarks=landmarks, random_state=0)
+    features.fit(kernel(X))
+    K, chosen = kernel(new, X), features.component_indices_
+    assert len(chosen) == 60
+    assert_allclose(features.transform(K[:, chosen]), features.transform(K), atol=1e-12)
+    expected = Nystrom(kernel, 20, landmarks=landmarks, random_state=0).fit(X)
+    found = features.transform(K) @ features.transform_dual(kernel(X, X).T).T
+    assert_allclose(found, expected.approximate_kernel(new, X), atol=1e-8)
+
+
 def test_a_matrix_that_is_not_symmetric_must_say_so(rng):
     K = ShiftGaussian()(rng.random((30, 2)))
     for kernel in ("precomputed", Precomputed()):

@@ -65,7 +65,9 @@ class TwoSidedLearner(LeastSquaresLearner):
         check_is_fitted(self)
         if self._columns is None:
             raise AttributeError(f"{self._name} has no landmark_indices_: X was not a matrix K.")
-        return self._columns[self.features_.component_indices_]
+        places = self._columns[self.features_.component_indices_]
+        # As many columns as there are training rows are read in the order of the training rows.
+        return np.sort(places) if len(places) == self.n_features_in_ else places
 
     def _learn(self, task: Task) -> None:
         super()._learn(task.of_both_sides())
