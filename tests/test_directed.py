@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from rounding import assert_rounded
@@ -175,6 +176,22 @@ def test_a_learner_of_one_side_takes_the_first_of_a_pair():
     with pytest.warns(UserWarning, match="TwoSidedRidge learns from both sides"):
         model.fit(K, Y)
     assert_rounded(model.predict(PAIR), model.predict(PAIR[0]))
+
+
+@pytest.mark.parametrize("cls", [TwoSidedRidge, KreinRegressor])
+def test_a_pair_of_frames_has_the_columns_of_the_fit(cls):
+    names = [f"object {i}" for i in range(80)]
+    frame, there, back = (pd.DataFrame(values, columns=names) for values in (K, *PAIR))
+    model = cls(DIRECTED, 10, random_state=0).fit(frame, Y)
+    assert_rounded(model.predict((there, back)), model.predict(PAIR))
+    for bad in [(there[names[::-1]], back), (there, back[names[::-1]])]:
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(bad)
+    if cls is TwoSidedRidge:
+        some = [names[i] for i in model.landmark_indices_]
+        assert_rounded(model.predict((there[some], back[some])), model.predict(PAIR))
+        model = cls(DIRECTED, 10, alpha=1e-2, random_state=0).partial_fit(frame, Y)
+        assert model.partial_fit((there, back), Y[:9]).n_features_in_ == 80
 
 
 def test_sides_are_indexed_together():

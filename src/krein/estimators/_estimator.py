@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from .._validation import check_kernel, check_nested, check_numeric_columns, outside_level
-from ..rows import Sides, as_objects, count
+from ..rows import Sides, as_objects, column_names, count
 from ..streaming import Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
@@ -132,7 +132,7 @@ class Estimator(_progress.CallbackSupportMixin):
                     f"tuple of {len(X)} arrays: a pair of both directions is for new rows."
                 )
             sides = self._sides(X)
-            left, y = self._validated_rows(sides.left, y, reset)
+            left, y = self._validated_rows(X[0], y, reset)
             return Sides(left, sides.right), y
         if self._needs_both_sides and not reset:
             raise self._no_pair(f"got one {type(X).__name__}")
@@ -221,6 +221,10 @@ class Estimator(_progress.CallbackSupportMixin):
         shapes = [array.shape for array in arrays]
         if len(arrays) != 2 or shapes[0] != shapes[1] or shapes[0][1] not in self._row_widths:
             raise self._no_pair(f"got arrays of shape {', '.join(map(str, shapes))}")
+        for side in X:
+            # The columns of a data frame must be the training rows, in their order.
+            if column_names(side) is not None and shapes[0][1] == self.n_features_in_:
+                _check_feature_names(self, side, reset=False)
         return Sides(*arrays)
 
     @property
