@@ -31,6 +31,7 @@ from krein.kernels import (
     Precomputed,
     ShiftGaussian,
     Sigmoid,
+    SinhGaussian,
 )
 from krein.measures import InfiniteMassError
 
@@ -127,6 +128,12 @@ REFUSED = {
         X,
         InfiniteMassError,
         "finite mass.*Epanechnikov.*Nystrom",
+    ),
+    "mass beyond floating point": (
+        _fourier(SinhGaussian(1.0, 30.0)),
+        X,
+        InfiniteMassError,
+        "mass inf.*narrower kernel or krein.Nystrom",
     ),
     "negative diameter": (
         _fourier(diameter=-1.0),

@@ -226,6 +226,8 @@ def test_a_measure_of_the_range_of_the_data_has_a_bound():
         ({"epsilon": -1.0}, "epsilon to be a finite number above 0, got -1.0"),
         ({"delta": 0.0}, "delta to be a finite number above 0, got 0.0"),
         ({"delta": 1.5}, "delta to be a chance between 0 and 1, got 1.5"),
+        ({"n_rows": "many"}, "n_rows to be a finite number above 0, got 'many'"),
+        ({"n_rows": -4}, "n_rows to be a finite number above 0, got -4"),
     ],
     ids=str,
 )

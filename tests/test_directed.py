@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from rounding import assert_rounded
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import Pipeline
 
 from krein import (
     KreinClassifier,
@@ -20,7 +22,7 @@ from krein import (
     TwoSidedRidgeClassifier,
 )
 from krein.auto.maps import views
-from krein.kernels import Custom, Pairwise, Precomputed, ShiftGaussian
+from krein.kernels import Custom, DeltaGaussian, Pairwise, Precomputed, Relation, ShiftGaussian
 from krein.kernels.errors import BadPairError
 from krein.rows import Sides, as_rows
 
@@ -77,6 +79,13 @@ def test_columns_of_landmarks_are_enough():
     assert len(places) == 30
     some = PAIR[0][:, places], PAIR[1][:, places]
     assert_rounded(model.predict(some), model.predict(PAIR))
+    for features in (Nystrom(DIRECTED, 40, random_state=0), Nystrom(DIRECTED, landmarks="all")):
+        for weight in (np.ones(80), np.arange(80) % 5 > 0):
+            model = TwoSidedRidge(features=features, alpha=1e-3).fit(K, Y, weight)
+            places = model.landmark_indices_
+            assert len(places) == weight.sum()
+            some = PAIR[0][:, places], PAIR[1][:, places]
+            assert_rounded(model.predict(some), model.predict(PAIR))
     with pytest.raises(AttributeError, match="no landmark_indices_"):
         TwoSidedRidge(KERNEL, 10, random_state=0).fit(X, Y).landmark_indices_  # noqa: B018  # the attribute raises
 
@@ -136,9 +145,23 @@ def test_one_matrix_where_two_are_needed_gets_a_sentence(cls):
         clone(model).fit((K, K.T), Y)
 
 
+@pytest.mark.parametrize("cls", [TwoSidedRidge, TwoSidedRidgeClassifier])
+def test_more_rows_of_one_direction_are_refused(cls):
+    y = Y > 0 if cls is TwoSidedRidgeClassifier else Y
+    model = cls(DIRECTED, 10, alpha=1e-2, random_state=0).partial_fit(K, y)
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=r"both directions.*got one ndarray"):
+        model.partial_fit(PAIR[0], y[:9])
+    assert_array_equal(model.coef_, before)
+    twice = model.partial_fit((K, K.T), y)
+    assert_rounded(twice.coef_, before, 1e-9)
+
+
 def test_cross_validation_over_a_matrix_says_what_it_lacks():
-    with pytest.raises(ValueError, match="both directions"):
+    with pytest.raises(ValueError, match=r"both directions.*Relation\(K\) and the row indices"):
         cross_val_score(TwoSidedRidge(DIRECTED, 10), K, Y, error_score="raise")
+    scores = cross_val_score(TwoSidedRidge(Relation(K), 10, random_state=0), np.arange(80), Y)
+    assert np.isfinite(scores).all()
 
 
 def test_a_symmetric_matrix_needs_one_side():
@@ -153,6 +176,22 @@ def test_a_learner_of_one_side_takes_the_first_of_a_pair():
     with pytest.warns(UserWarning, match="TwoSidedRidge learns from both sides"):
         model.fit(K, Y)
     assert_rounded(model.predict(PAIR), model.predict(PAIR[0]))
+
+
+@pytest.mark.parametrize("cls", [TwoSidedRidge, KreinRegressor])
+def test_a_pair_of_frames_has_the_columns_of_the_fit(cls):
+    names = [f"object {i}" for i in range(80)]
+    frame, there, back = (pd.DataFrame(values, columns=names) for values in (K, *PAIR))
+    model = cls(DIRECTED, 10, random_state=0).fit(frame, Y)
+    assert_rounded(model.predict((there, back)), model.predict(PAIR))
+    for bad in [(there[names[::-1]], back), (there, back[names[::-1]])]:
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.predict(bad)
+    if cls is TwoSidedRidge:
+        some = [names[i] for i in model.landmark_indices_]
+        assert_rounded(model.predict((there[some], back[some])), model.predict(PAIR))
+        model = cls(DIRECTED, 10, alpha=1e-2, random_state=0).partial_fit(frame, Y)
+        assert model.partial_fit((there, back), Y[:9]).n_features_in_ == 80
 
 
 def test_sides_are_indexed_together():
@@ -208,6 +247,36 @@ def test_the_symmetrised_map_is_that_of_the_symmetric_part():
         products = features.transform(new) @ features.transform(new).T
         expected = plain.transform(mean) @ plain.transform(mean).T
         assert_rounded(products, expected, 1e-6)
+
+
+def test_an_average_with_the_symmetrised_map_predicts_for_a_pair():
+    noise = np.random.default_rng(1).standard_normal(40)  # no trial is better than another
+    model = KreinRegressor(DIRECTED, random_state=0).fit(K[:40, :40], noise)
+    assert "symmetrised" in {model.report_.trials[i].features for i in model.report_.averaged}
+    there, back = (side[:, :40] for side in PAIR)
+    found = model.predict((there, back))
+    assert found.shape == (9,)
+    assert np.abs(found - model.predict((there, there))).max() > 1e-3
+
+
+class Halved(TransformerMixin, BaseEstimator):
+    """A step that learns nothing and does not say so."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X / 2
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, DeltaGaussian(1.0, 4.0)])
+def test_a_step_that_learns_nothing_may_stand_before_the_map(kernel):
+    for first in (Halved(), "passthrough"):
+        steps = Pipeline([("first", first), ("map", Nystrom(kernel, 10, random_state=0))])
+        model = TwoSidedRidge(features=steps, alpha=1e-2).fit(X, Y)
+        scale = 1 if first == "passthrough" else 2
+        alone = TwoSidedRidge(features=steps["map"], alpha=1e-2).fit(X / scale, Y)
+        assert_rounded(model.predict(NEW), alone.predict(NEW / scale))
 
 
 @pytest.mark.parametrize("few", [2000, 10])

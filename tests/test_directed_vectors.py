@@ -188,6 +188,11 @@ REFUSED = {
     "columns": (Attention(QUERY[:, :2], KEY[:, :2]), FRESH, "of 2 columns, but X has 3 columns"),
     "nan weights": (Attention(QUERY, KEY * np.nan), FRESH, "W_key to be a matrix of finite num"),
     "vector weights": (Attention(QUERY[0], KEY), FRESH, "W_query to be a matrix of finite numbers"),
+    "ragged weights": (
+        Attention([[1], [1, 2]], KEY),
+        FRESH,
+        "W_query to be a matrix of finite num",
+    ),
     "text weights": (Attention("a", KEY), FRESH, "W_query to be a matrix of finite .* got 'a'"),
 }
 

@@ -186,6 +186,16 @@ def test_zero_extension_of_infinite_mass_is_refused(kernel, dim):
         kernel.measure(dim, extension="zero")
 
 
+@pytest.mark.parametrize("dim", [4, 8])
+def test_a_finite_mass_that_converges_slowly_is_not_called_infinite(dim):
+    with pytest.raises(InfiniteMassError, match=r"slowly converging or .* for degree > dim/2"):
+        SphericalPolynomial(2.0, dim // 2).measure(dim, extension="zero")
+    kernel = SphericalPolynomial(2.0, dim // 2 + 1)
+    z = np.linspace(0, 2, 9)
+    found = kernel.measure(dim, extension="zero").kernel(z[:, None] * np.eye(1, dim))
+    np.testing.assert_allclose(found, (1 - z**2 / 4) ** kernel.degree, rtol=0, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     ("kernel", "dim"),
     [

@@ -19,6 +19,7 @@ from krein.kernels import (
     Pairwise,
     Polynomial,
     Precomputed,
+    Relation,
     ShiftGaussian,
     Similarity,
 )
@@ -170,10 +171,13 @@ def test_bad_arguments_get_a_sentence(k, direction, sentence):
 
 def test_bad_rows_get_a_sentence(monkeypatch):
     features = MAPS["shift"].fit(X)
-    with pytest.raises(ValueError, match="X has 2 features"):
+    with pytest.raises(ValueError, match=r"RandomFourier\.nearest, gallery: X has 2 features"):
         features.nearest(QUERIES, GALLERY[:, :2], 1)
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match=r"nearest, queries: .*NaN"):
         features.nearest(QUERIES * np.nan, GALLERY, 1)
+    nodes = Nystrom(Relation(np.eye(4)), 2, random_state=0).fit([0, 1, 2])
+    with pytest.raises(ValueError, match=r"nearest, gallery: .* from 0 to 3, .* item 1 .* is 9"):
+        nodes.nearest([0], [3, 9], 1)
     monkeypatch.setattr(retrieval, "BLOCK_BYTES", 1)
     holed = Pairwise(lambda a, b: np.nan if "?" in a + b else float(a == b))
     words = Nystrom(holed, 2, landmarks="all", random_state=0).fit(["a", "b"])

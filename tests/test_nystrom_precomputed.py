@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from nystrom_cases import SYMMETRIC, _name, _relative
@@ -73,6 +74,33 @@ def test_transform_takes_all_training_columns_or_those_of_the_landmarks(rng, sym
         match = rf"{width} columns.* all 60 training objects or .* 30 landmarks"
         with pytest.raises(ValueError, match=match):
             features.transform(np.zeros((8, width)))
+
+
+@pytest.mark.parametrize("landmarks", ["two-round", "uniform", "all", np.arange(60)[::-1]])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_if_all_objects_are_landmarks_their_columns_have_one_order(rng, symmetric, landmarks):
+    kernel = DeltaGaussian() if symmetric else ShiftGaussian()
+    X, new = rng.standard_normal((60, 3)), rng.standard_normal((8, 3))
+    features = Nystrom(Precomputed(symmetric), 20, landmarks=landmarks, random_state=0)
+    features.fit(kernel(X))
+    K, chosen = kernel(new, X), features.component_indices_
+    assert len(chosen) == 60
+    assert_allclose(features.transform(K[:, chosen]), features.transform(K), atol=1e-12)
+    expected = Nystrom(kernel, 20, landmarks=landmarks, random_state=0).fit(X)
+    found = features.transform(K) @ features.transform_dual(kernel(X, X).T).T
+    assert_allclose(found, expected.approximate_kernel(new, X), atol=1e-8)
+
+
+def test_a_frame_of_values_has_the_columns_of_the_fit(rng):
+    names = [f"object {i}" for i in range(40)]
+    frame = pd.DataFrame(ShiftGaussian()(rng.random((40, 2))), columns=names)
+    features = Nystrom(Precomputed(symmetric=False), 5, random_state=0).fit(frame)
+    some = [names[i] for i in features.component_indices_]
+    for verb in (features.transform, features.transform_dual):
+        assert_allclose(verb(frame[some]), verb(frame.to_numpy()), atol=1e-12)
+        assert_array_equal(verb(frame), verb(frame.to_numpy()))
+        with pytest.raises(ValueError, match="feature names should match"):
+            verb(frame[names[::-1]])
 
 
 def test_a_matrix_that_is_not_symmetric_must_say_so(rng):

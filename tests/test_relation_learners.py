@@ -118,3 +118,9 @@ def test_an_unknown_node_is_refused_in_fit_and_in_prediction():
     model.fit(NODES, LABELS)
     with pytest.raises(ValueError, match=r"from 0 to 159, but item 2 of X is -1\."):
         model.predict([0, 3, -1])
+
+
+def test_an_unknown_node_among_landmarks_is_named():
+    features = Nystrom(Relation(np.eye(5)), 2, landmarks=[[1], [7]])
+    with pytest.raises(ValueError, match=r"from 0 to 4, but item 1 of landmarks is 7"):
+        features.fit([0, 1, 2])

@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from relation_twins import FORMS, digraph, katz, row_walk
+from rounding import assert_rounded
 from scipy import sparse
 from sklearn.base import clone
 
 from krein import Nystrom
 from krein.kernels import (
     DirectedGraph,
+    Gaussian,
     Relation,
     Similarity,
     _walks,
@@ -129,6 +131,20 @@ def test_a_graph_has_any_format(make):
     check_graph(DirectedGraph(make(DENSE)), row_walk(DENSE.copy(), 1, 1.0, 1.0))
     flags = make((DENSE > 0).astype(np.int8))
     check_graph(DirectedGraph(flags), row_walk((DENSE > 0).astype(float), 1, 1.0, 1.0))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64, np.float16, np.float32, np.longdouble])
+def test_a_graph_has_any_precision(dtype):
+    edges = (DENSE > 0).astype(float)
+    expected = DirectedGraph(edges)(np.arange(40))
+    assert_rounded(DirectedGraph(edges.astype(dtype))(np.arange(40)), expected)
+    assert_rounded(Relation(edges.astype(dtype))(np.arange(40)), edges)
+
+
+def test_self_loops_may_come_from_an_array():
+    for loops in np.array([True, False]):
+        expected = DirectedGraph(GRAPH, self_loops=bool(loops))
+        assert_array_equal(DirectedGraph(GRAPH, self_loops=loops)([0, 3]), expected([0, 3]))
 
 
 def test_a_node_without_edges_is_legal():
@@ -267,6 +283,17 @@ def test_equality_is_that_of_the_entries():
     assert len({DirectedGraph(GRAPH), DirectedGraph(GRAPH.copy())}) == 1
 
 
+def test_a_graph_is_joined_with_a_kernel_of_vectors_as_a_relation():
+    rows = VALUES[:, :3]
+    for joined in (DirectedGraph(GRAPH) + Gaussian(), Gaussian() * DirectedGraph(GRAPH)):
+        for call in (joined, Nystrom(joined, 2).fit, lambda ids, k=joined: k(ids, ids)):
+            with pytest.raises(ValueError, match=r"and .*, but one of .* ids, e\.g\. Relation\("):
+                call([[0], [1], [3]])
+    kernel = DirectedGraph(GRAPH) * Relation(Gaussian()(rows)) + 1
+    expected = DirectedGraph(GRAPH)(IDS) * Gaussian()(rows[IDS]) + 1
+    assert_rounded(kernel(IDS), expected)
+
+
 # --- bad input ----------------------------------------------------------------------------------
 
 NEGATIVE, HOLED = DENSE.copy(), DENSE.copy()
@@ -277,6 +304,8 @@ REFUSED = {
     "oblong sparse": (DirectedGraph(GRAPH[:5]), [0], r"adjacency to be a square .* \(5, 40\)"),
     "a vector": (Relation(np.ones(5)), [0], r"matrix to be a square matrix .* got shape \(5,\)"),
     "no nodes": (Relation(np.empty((0, 0))), [0], r"got shape \(0, 0\)"),
+    "ragged": (Relation([[1, 2], [3]]), [0], r"matrix to be a square matrix .* got shape \(2,\)"),
+    "ragged graph": (DirectedGraph([[1, 2], [3]]), [0], r"adjacency to be a square matrix"),
     "text": (Relation([["a"]]), [0], "matrix to hold real numbers, got dtype <U1"),
     "complex": (DirectedGraph(1j * GRAPH), [0], "real numbers, got dtype complex128"),
     "negative": (DirectedGraph(NEGATIVE), [0], r"≥ 0, but adjacency\[3, 7\] is -1\.5: use Rel"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from learner_cases import outputs_of, targets
@@ -303,13 +305,31 @@ def test_classes_are_judged_by_their_errors():
         ({"kernel": SHIFT, "coupling": "both"}, "'coupling' parameter .* must be a str among"),
         ({"kernel": SHIFT, "power": 2}, "'power' parameter .* must be"),
         ({"kernel": SHIFT, "combine": "max"}, "'combine' parameter .* must be a str among"),
-        ({"kernel": SHIFT, "coupling": "askls", "alpha": "gradient"}, "no derivatives"),
+        (
+            {"kernel": SHIFT, "coupling": "askls", "alpha": "gradient"},
+            "no derivatives .*coupling='split' of a two-sided learner",
+        ),
         ({"kernel": SHIFT, "criterion": "error"}, "counts wrong classes"),
     ],
 )
 def test_bad_parameters_get_their_sentence(options, said):
     with pytest.raises(ValueError, match=said):
         TwoSidedRidge(n_components=8, **options).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"alpha": 1.0}, r"\(combine='stack'\) needs .* distinct rows.*: use combine='mean'"),
+        ({}, r"\(alpha='cv'\) needs .* distinct rows.*: give alpha a number"),
+    ],
+)
+def test_a_stack_of_one_distinct_row_is_refused(options, said):
+    same = np.ones((5, 3))
+    model = TwoSidedRidge(SHIFT, 1, combine="stack", **options)
+    with pytest.raises(ValueError, match=said) as caught:
+        model.fit(same, Y[:5])
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 # -------------------------------------------------------------------------------- the solvers

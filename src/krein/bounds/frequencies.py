@@ -270,6 +270,8 @@ def _check(measure: Measure, diameter: float, epsilon: float, delta: float) -> N
 def _bound(
     jordan: _Jordan, needed: float, epsilon: float, delta: float, n_rows: int | None
 ) -> Bound:
+    if n_rows is not None:
+        check_positive("A bound", "n_rows", n_rows)
     number = float(max(math.ceil(needed), 1)) if math.isfinite(needed) else math.inf
     bound = Bound(number, jordan.n_parts, epsilon, delta, jordan.total_mass)
     return replace(bound, reason=_reason(bound, n_rows))

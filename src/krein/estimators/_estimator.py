@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
 from .._validation import (
     check_kernel,
@@ -20,7 +20,7 @@ from .._validation import (
     check_targets,
     outside_level,
 )
-from ..rows import Sides, as_objects, count, is_table
+from ..rows import Sides, as_objects, column_names, count, is_table
 from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
@@ -139,8 +139,14 @@ class Estimator(_progress.CallbackSupportMixin):
                     f"tuple of {len(X)} arrays: a pair of both directions is for new rows."
                 )
             sides = self._sides(X)
-            left, y = self._validated(sides.left, y, reset)
+            left, y = self._validated_rows(X[0], y, reset)
             return Sides(left, sides.right), y
+        if self._needs_both_sides and not reset:
+            raise self._no_pair(f"got one {type(X).__name__}")
+        return self._validated_rows(X, y, reset)
+
+    def _validated_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
+        """Return the same of rows that are no pair, or of one side of a pair."""
         if self._recipe.takes_matrix(X):
             check_numeric_columns(self, X)
             if self._classifies:
@@ -233,6 +239,10 @@ class Estimator(_progress.CallbackSupportMixin):
         shapes = [array.shape for array in arrays]
         if len(arrays) != 2 or shapes[0] != shapes[1] or shapes[0][1] not in self._row_widths:
             raise self._no_pair(f"got arrays of shape {', '.join(map(str, shapes))}")
+        for side in X:
+            # The columns of a data frame must be the training rows, in their order.
+            if column_names(side) is not None and shapes[0][1] == self.n_features_in_:
+                _check_feature_names(self, side, reset=False)
         return Sides(*arrays)
 
     @property
@@ -246,7 +256,7 @@ class Estimator(_progress.CallbackSupportMixin):
             f"{self._name} needs the kernel values of m new rows x in both directions, because "
             "k(x, y) differs from k(y, x): pass a pair (k(x, T), k(T, x).T) of two arrays of shape "
             f"(m, {n}), where T are the {n} training rows, {found}. For the training rows the pair "
-            "is (K, K.T)."
+            "is (K, K.T). For cross-validation, pass kernel=Relation(K) and the row indices as X."
         )
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:

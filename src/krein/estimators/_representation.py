@@ -117,17 +117,13 @@ class Representation:
             return Z @ coef.astype(Z.dtype)
         try:
             X = _seen(self.features, X)
-            if last is not self.features:
-                X = self.features[:-1].transform(X)
-            return last.outputs(X, coef)
+            return last.outputs(_before_last(self.features, X), coef)
         except BadPairError as bad:
             raise bad.after(start) from None
 
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
-        X = right_of(X)
-        if len(getattr(self.features, "steps", ())) > 1:
-            X = self.features[:-1].transform(X)
+        X = _before_last(self.features, right_of(X))
         return _dense(last_step(self.features).transform_dual(X))
 
     def warn_if_two_sided(self, owner: str, instead: str) -> None:
@@ -155,6 +151,17 @@ def last_step(features: Any) -> Any:
     """Return a map, or the last step of a Pipeline; for a frozen map, the map itself."""
     last = features[-1] if hasattr(features, "steps") else features
     return last.estimator if isinstance(last, FrozenEstimator) else last
+
+
+def _before_last(features: Any, X: Any) -> Any:
+    """Return the rows as the last step of a Pipeline sees them; other maps see X itself.
+
+    A slice of the Pipeline would ask its own last step whether it is fitted, which a step that
+    learns nothing denies.
+    """
+    for _, step in getattr(features, "steps", ())[:-1]:
+        X = X if step is None or step == "passthrough" else step.transform(X)
+    return X
 
 
 def _seen(features: Any, X: Any) -> Any:

@@ -16,6 +16,7 @@ from ..learning import Cholesky, Coupled, Indefinite, Joint, LeastSquares, Split
 from ..learning.selection import FoldProblems, best
 from ..rows import count
 from ..streaming import HeldRows, Moments
+from ._errors import NoFoldsError
 from ._penalties import SHARES, Wanted
 from ._representation import Recipe, Representation, last_step
 from ._task import Task
@@ -44,6 +45,11 @@ class TwoSidedLearner(LeastSquaresLearner):
     def _needs_folds(self) -> bool:
         return super()._needs_folds or self.combine == "stack"
 
+    def _no_folds(self, n_rows: int) -> NoFoldsError:
+        if super()._needs_folds:
+            return super()._no_folds(n_rows)
+        return NoFoldsError(self._name, n_rows, self.combine, "combine", "use combine='mean'")
+
     @property
     def _row_widths(self) -> set[int]:
         places = getattr(self.features_, "component_indices_", None)
@@ -59,7 +65,9 @@ class TwoSidedLearner(LeastSquaresLearner):
         check_is_fitted(self)
         if self._columns is None:
             raise AttributeError(f"{self._name} has no landmark_indices_: X was not a matrix K.")
-        return self._columns[self.features_.component_indices_]
+        places = self._columns[self.features_.component_indices_]
+        # As many columns as there are training rows are read in the order of the training rows.
+        return np.sort(places) if len(places) == self.n_features_in_ else places
 
     def _learn(self, task: Task) -> None:
         super()._learn(task.of_both_sides())

@@ -63,13 +63,17 @@ class LeastSquaresLearner(Learner):
         problems = FoldProblems.of(parts, q, self.fit_intercept, centers)
         folds = problems.pairs or (task is not None and task.is_shared and task.folds)
         if self._needs_folds and not folds:
-            raise NoFoldsError(self._name, survey.n_rows, self.alpha)
+            raise self._no_folds(survey.n_rows)
         tuned = wanted.is_tuned
         penalty = self._tune(wanted, solver, problems, task) if tuned else wanted.given()
         self._store(*self._fitted(solver, problems, parts, penalty, task))
         self.alpha_, self.alpha_neg_ = penalty.alpha, penalty.alpha_neg
         if hasattr(penalty, "spread"):
             self.spread_ = penalty.spread
+
+    def _no_folds(self, n_rows: int) -> NoFoldsError:
+        """The error if there are too few rows for the folds that the learner needs."""
+        return NoFoldsError(self._name, n_rows, self.alpha)
 
     def _fitted(
         self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any

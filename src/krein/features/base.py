@@ -226,10 +226,18 @@ class FeatureMap(
         check_is_fitted(self)
         check_choice(self, "direction", direction, ("source", "target"))
         maps = (self._map, self._map_dual) if direction == "source" else (self._map_dual, self._map)
-        queries, gallery = (self._validate(X, reset=False) for X in (queries, gallery))
+        queries = self._validate_argument("queries", queries)
+        gallery = self._validate_argument("gallery", gallery)
         check_neighbours(self, k, count(gallery))
         with self._threads(gallery):
             return largest_products(*maps, queries, gallery, int(k), self._n_features_out)
+
+    def _validate_argument(self, name: str, X: Any) -> Any:
+        """Validate an argument of `nearest`; an error, which speaks of X, begins with its name."""
+        try:
+            return self._validate(X, reset=False)
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__}.nearest, {name}: {error}") from error
 
     def _resolved_kernel(self) -> Kernel:
         """Return the kernel that the map approximates, with defaults filled in."""

@@ -56,19 +56,28 @@ def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choic
         given = RULES[given]()
     if isinstance(given, LandmarkRule):
         chosen = given.choose(source, min(wanted, len(source)), source.draws(key))
-        return Choice(source, chosen, True)
+        return Choice(source, _in_order(chosen, source), True)
     if callable(given):
         given = given(source.X, wanted)
     if getattr(given, "ndim", 1) == 1 and all(isinstance(i, Integral | np.bool) for i in given):
-        return Choice(source, _check_indices(given, len(source)), True)
+        return Choice(source, _in_order(_check_indices(given, len(source)), source), True)
     if source.precomputed:
         raise ValueError("landmarks of a precomputed kernel must be indices, got objects.")
-    objects = source.kernel._check_data(given)
+    objects = source.kernel._check_data(given, "landmarks")
     widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
     if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
         raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
     joined = Source(source.kernel, concatenated([objects, source.X]), source.n_jobs)
     return Choice(joined, np.arange(count(objects)), False)
+
+
+def _in_order(chosen: NDArray[np.intp], source: Source) -> NDArray[np.intp]:
+    """Return the indices, sorted if all objects of a matrix of kernel values are landmarks.
+
+    The values of new objects may have a column for each training object or for each landmark. If
+    there are as many of both, the order of the columns must be the same.
+    """
+    return np.sort(chosen) if source.precomputed and len(chosen) == len(source) else chosen
 
 
 def _check_indices(given: Any, n: int) -> NDArray[np.intp]:

@@ -169,7 +169,7 @@ class Nystrom(FeatureMap):
     def _validate(self, X: Any, *, reset: bool) -> Any:
         kernel = self._resolved_kernel() if reset else self.kernel_
         if self._precomputed and not reset:
-            return landmark_columns(X, self.n_features_in_, self.landmarks_)
+            return landmark_columns(self, X)
         matrix = kernel.takes_matrix(X)
         if matrix:
             X = super()._validate(X, reset=reset)

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import check_array
+from sklearn.utils.validation import _check_feature_names
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
@@ -19,7 +20,7 @@ from ..kernels.base import Known
 from ..kernels.errors import BadPairError, kernel_name, one_line, placed
 from ..kernels.processes import in_processes, kernel_values
 from ..kernels.values import check_values
-from ..rows import count, take
+from ..rows import column_names, count, take
 from .pairs import Pairs
 
 
@@ -171,20 +172,22 @@ def as_kernel(owner: Any, given: Kernel | str | None) -> Kernel:
     return given
 
 
-def landmark_columns(X: Any, n_objects: int, landmarks: NDArray[np.intp]) -> NDArray:
+def landmark_columns(owner: Any, X: Any) -> NDArray:
     """Return the columns of the landmarks in a matrix of kernel values.
 
     Parameters
     ----------
-    X : array-like of shape (n, n_objects) or (n, len(landmarks))
-        Values against all training objects or against the landmarks only.
-    n_objects : int
-        Number of training objects.
-    landmarks : ndarray of int
-        Indices of the landmarks among the training objects.
+    owner : Nystrom
+        The fitted map.
+    X : array-like of shape (n, n_objects) or (n, n_landmarks)
+        Values against all training objects or against the landmarks only. A data frame with all
+        training objects must have the columns of the fit in the same order.
     """
     K = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    n_objects, landmarks = owner.n_features_in_, owner.landmarks_
     if K.shape[1] == n_objects:
+        if column_names(X) is not None:
+            _check_feature_names(owner, X, reset=False)
         return K[:, landmarks]
     if K.shape[1] == len(landmarks):
         return K

@@ -31,7 +31,7 @@ def square_matrix(owner: object, name: str, value: Any) -> Any:
     if sparse.issparse(value):
         found = canonical(sparse.csr_array(value))
     else:
-        found = np.asarray(value)
+        found = _as_array(value)
     if found.ndim != 2 or found.shape[0] != found.shape[1] or not found.shape[0]:
         raise ValueError(
             f"{kind} needs {name} to be a square matrix with one row and one column per node, got "

@@ -32,7 +32,21 @@ class Composite(Kernel):
     def _check_data(self, X: Any, name: str = "X") -> Any:
         for term in self._terms:
             X = term._check_data(X, name)
+        self._check_objects(X)
         return X
+
+    def _check_objects(self, X: Any) -> None:
+        """Raise if one term takes checked data X as node ids and another as vectors."""
+        if len({term.takes_vectors for term in self._terms}) == 1:
+            return
+        kinds = [getattr(term._check_data(X), "dtype", np.dtype(object)) for term in self._terms]
+        if {"i", "f"} <= {kind.kind for kind in kinds}:
+            names = " and ".join(type(term).__name__ for term in self._terms)
+            raise ValueError(
+                f"{type(self).__name__} joins {names}, but one of them takes node ids and another "
+                "rows of numbers: pass the values of the latter between all nodes as a kernel of "
+                "ids, e.g. Relation(Gaussian()(rows_of_all_nodes))."
+            )
 
     def takes_matrix(self, X: Any) -> bool:
         return all(term.takes_matrix(X) for term in self._terms)
@@ -41,6 +55,7 @@ class Composite(Kernel):
         for term in self._terms:
             X, checked = term._check_pair(X, Y)
             Y = None if Y is None else checked
+        self._check_objects(X)
         return X, checked
 
 

@@ -167,11 +167,12 @@ class DirectedGraph(SharedParameters):
         steps, loops = self.steps, self.self_loops
         if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1:
             raise ArgumentError(self, "steps", "a whole number ≥ 1", steps)
-        if not isinstance(loops, Real) or not 0 <= loops < np.inf:
+        if not isinstance(loops, Real | np.bool) or not 0 <= loops < np.inf:
             raise ArgumentError(self, "self_loops", "True, False or a weight ≥ 0", loops)
         matrix = square_matrix(self, "adjacency", self.adjacency)
         check_non_negative(self, "adjacency", matrix)
-        A = sparse.csr_array(matrix).astype(float)
+        # SciPy has no sparse matrices of half precision.
+        A = sparse.csr_array(matrix.astype(float, copy=False))
         if walk == "katz":
             return A.shape[0], self._katz(A, damping)
         return A.shape[0], Steps(stochastic(A, float(loops)), int(steps), damping)
@@ -346,7 +347,7 @@ class Attention(Kernel):
 
     @property
     def traits(self) -> Traits:
-        return Traits(is_symmetric=same(np.asarray(self.W_query), np.asarray(self.W_key)))
+        return Traits(is_symmetric=same(self._matrix_of("W_query"), self._matrix_of("W_key")))
 
     def _matrix_of(self, name: str) -> NDArray:
         try:

@@ -48,6 +48,6 @@ def solver_for(loss: type, penalty: type, *, derivatives: bool = False) -> Any:
         raise ValueError(
             f"{found[0].__name__}, the solver of {loss.__name__} with the penalty "
             f"{penalty.__name__}, has no derivatives by the penalty, which alpha='gradient' needs: "
-            "use alpha='cv' or penalty='split'."
+            "use alpha='cv', or penalty='split' (coupling='split' of a two-sided learner)."
         )
     return found[0]

@@ -140,7 +140,11 @@ class TrigonometricRatio(Ratio):
         return periodic_mean(g, float(np.linalg.norm(self.direction)) * law.scale)
 
     def mass(self, law: Law) -> float:
-        return abs(self.terms[0][1]) if len(self.terms) == 1 else super().mass(law)
+        sizes = [float(abs(c)) for _, c in self.terms]
+        # Infinite coefficients, as of the sinh-Gaussian with a large β, have no quadrature.
+        if len(sizes) == 1 or not np.isfinite(sizes).all():
+            return sum(sizes)
+        return super().mass(law)
 
     def kernel(self, law: Law, differences: NDArray) -> NDArray:
         v = self.direction

@@ -22,7 +22,8 @@ def zero_extension(profile: Profile, dim: int, support: float, jacobian: bool) -
     support : float
         Distance beyond which the kernel is 0; 2 on the unit sphere.
     jacobian : bool
-        True: the radial density is ``μ(r) r^(d−1)``, which is correct; an infinite mass is refused.
+        True: the radial density is ``μ(r) r^(d−1)``, which is correct; an infinite mass, and a mass
+        that the tabulated radii do not reach, are refused.
         False: the radial density is μ(r) on [0, 10], as in the signed-measure paper, scaled so that
         ``‖μ₊‖ − ‖μ₋‖ = k(0)``. The features then converge to another kernel.
 
@@ -33,7 +34,7 @@ def zero_extension(profile: Profile, dim: int, support: float, jacobian: bool) -
     Raises
     ------
     InfiniteMassError
-        If ``jacobian=True`` and the mass is infinite.
+        If ``jacobian=True`` and the mass is infinite or converges too slowly.
     """
     nodes, weights = np.polynomial.legendre.leggauss(400)
     z = support * (nodes + 1) / 2
@@ -56,9 +57,10 @@ def zero_extension(profile: Profile, dim: int, support: float, jacobian: bool) -
     late = (cumulated[-1] - cumulated[len(r) // 2]) / cumulated[-1]
     if late > 0.02:
         raise InfiniteMassError(
-            f"The measure of the kernel, extended by zero beyond {support:.4g}, has infinite mass "
-            f"in dimension {dim}: its density decays more slowly than the sphere grows (the mass "
-            "of the spherical polynomial is finite only for a = 2 and degree > (dim − 1)/2). Use "
+            f"The measure of the kernel, extended by zero beyond {support:.4g}, has a slowly "
+            f"converging or infinite mass in dimension {dim}: its density decays hardly faster "
+            "than the sphere grows, or more slowly (the mass of the spherical polynomial is finite "
+            "only for a = 2 and degree > (dim − 1)/2, and is computed for degree > dim/2). Use "
             "extension='domain', or jacobian=False to reproduce the paper's figures."
         )
     return _signed_parts(dim, r, density * at_zero / float(np.trapezoid(density, r)), support)
