@@ -242,6 +242,13 @@ def ratio_row(work: str, cells: Sequence[Cell], ours: str, printed: str, bar: fl
     return Row(work, figure, "", bar, note=f"{len(logs)} cells")
 
 
+# The colours of the methods of a figure, which seldom has more than nine.
+COLOURS = (
+    *("#c2185b", "#0072b2", "#009e73", "#e69f00", "#56b4e9"),
+    *("#333333", "#7b4fa3", "#8c564b", "#999999"),
+)
+
+
 def draw(cells: Sequence[Cell], quantity: str, label: str, file: Path) -> None:
     """Plot a quantity against the width, one panel per kernel and set, one line per method."""
     from matplotlib.figure import Figure
@@ -252,14 +259,13 @@ def draw(cells: Sequence[Cell], quantity: str, label: str, file: Path) -> None:
     size = (3.0 * len(sets) + 0.5, 2.4 * len(kernels) + 0.7)
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(len(kernels), len(sets), squeeze=False)
-    colours = ("#c2185b", "#0072b2", "#009e73", "#e69f00", "#56b4e9", "#333333")
     for i, kernel in enumerate(kernels):
         for j, name in enumerate(sets):
             for k, method in enumerate(methods):
                 some = [c for c in cells if (c.set, c.kernel, c.method) == (name, kernel, method)]
                 widths = sorted({c.width for c in some if c.quantity == quantity})
                 means = [values(some, quantity, width=width).mean() for width in widths]
-                look = {"color": colours[k % 6], "marker": "osD^vP"[k % 6], "markersize": 4}
+                look = {"color": COLOURS[k % 9], "marker": "osD^vPX*d"[k % 9], "markersize": 4}
                 axes[i, j].plot(widths, means, label=method, alpha=0.8, **look)
             axes[i, j].set_xscale("log", base=2)
             axes[i, j].set_yscale("log" if quantity == "error" else "linear")
