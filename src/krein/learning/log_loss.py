@@ -21,9 +21,11 @@ def least_log_loss(f: Array, targets: Array, weight: Array, free: Sequence[int])
     Parameters
     ----------
     f : ndarray of shape (n, k)
+        The outputs of k classes.
     targets : ndarray of shape (n, k)
-        The rows sum to one.
+        The probabilities to fit; each row sums to one.
     weight : ndarray of shape (n,)
+        The weights of the rows.
     free : sequence of int
         Which of (slope, offset_1, …, offset_k) are varied; the others are zero.
 

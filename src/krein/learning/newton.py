@@ -255,10 +255,16 @@ class Newton:
 
 
 class Outputs:
-    """The statistic ``Z w + b`` of all rows; coef has the intercept last."""
+    """The statistic ``Z W + b`` of all rows; the intercepts are the last row of the coefficients.
+
+    Parameters
+    ----------
+    n_rows : int
+    coef : ndarray of shape (p + 1,) or (p + 1, q)
+    """
 
     def __init__(self, n_rows: int, coef: Array):
-        self.values, self.coef = np.full(n_rows, np.nan), coef
+        self.values, self.coef = np.full((n_rows, *coef.shape[1:]), np.nan), coef
 
     def update(self, piece: Piece) -> Outputs:
         rows, Z = piece
@@ -271,7 +277,7 @@ class Outputs:
 
 
 def outputs(rows: Rows, coef: Array) -> Array:
-    """``Z w + b`` from one pass; coef has the intercept last."""
+    """Return ``Z W + b``, shape (n,) or (n, q), from one pass; see `Outputs`."""
     return fold(rows, Outputs(rows.n_rows, coef)).values
 
 

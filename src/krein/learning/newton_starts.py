@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..streaming.fold import fold
 from .losses import SquaredHinge
-from .newton import Newton, NewtonState
+from .newton import Newton, NewtonState, outputs
 from .newton_systems import Gram, Piece, Rows, primal
 from .penalties import Split
 
@@ -49,28 +49,6 @@ class Products:
     def with_ones(self) -> Array:
         """The products, shape (p + 1, q); those of the ones are last."""
         return np.vstack([self.total, self.right.sum(axis=0)])
-
-
-class AllOutputs:
-    """The statistic ``Z W + b`` of all rows; the intercepts are the last row of the coefficients.
-
-    Parameters
-    ----------
-    n_rows : int
-    coefs : ndarray of shape (p + 1, q)
-    """
-
-    def __init__(self, n_rows: int, coefs: Array):
-        self.coefs, self.values = coefs, np.full((n_rows, coefs.shape[1]), np.nan)
-
-    def update(self, piece: Piece) -> AllOutputs:
-        rows, Z = piece
-        self.values[rows] = Z @ self.coefs[:-1].astype(Z.dtype) + self.coefs[-1]
-        return self
-
-    def merge(self, other: AllOutputs) -> AllOutputs:
-        np.copyto(self.values, other.values, where=np.isnan(self.values))
-        return self
 
 
 @dataclass(frozen=True)
@@ -123,8 +101,7 @@ class Starts:
             used = np.flatnonzero(np.isfinite(diagonal))
             coef[used] = primal(gram.values, used, diagonal, total)(right[used])
         flat = coefs.transpose(1, 0, 2).reshape(rows.width + 1, c * q)
-        outputs = fold(rows, AllOutputs(n, flat)).values.reshape(n, c, q)
-        return cls(solver, weight, penalties, gram, coefs, outputs)
+        return cls(solver, weight, penalties, gram, coefs, outputs(rows, flat).reshape(n, c, q))
 
     def first(self, rows: Rows) -> NewtonState:
         """Return the state at zero, with the Gram matrix of all rows."""

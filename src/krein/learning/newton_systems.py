@@ -124,8 +124,8 @@ def newton_system(
 
 def primal(gram: Array, used: NDArray[np.intp], diagonal: Array, total: float) -> Solve:
     """Factorise ``gram / total + D``, of which the upper triangle is given."""
-    first = len(used) == used[-1] + 1 if len(used) else True
-    A = (gram[: len(used), : len(used)] if first else gram[np.ix_(used, used)]) / total
+    are_first = not len(used) or used[-1] == len(used) - 1  # a view of them is no copy
+    A = (gram[: len(used), : len(used)] if are_first else gram[np.ix_(used, used)]) / total
     A.flat[:: len(A) + 1] += diagonal[used]
     # Without an active row, or with fewer active rows than features and a tiny penalty, the
     # system is singular. The larger shares are for products in single precision.

@@ -304,7 +304,9 @@ def _given(cv: Any, data: Data, n_rows: int) -> GivenFolds:
             f"cv={cv!r} yields row indices, so X must be in memory. For a stream, pass an integer "
             "number of folds."
         )
-    if "Group" in type(cv).__name__:
+    from sklearn.model_selection._split import GroupsConsumerMixin
+
+    if isinstance(cv, GroupsConsumerMixin):
         raise ValueError(
             f"cv={cv!r} needs the group of each row, which fit does not take: pass the folds "
             "themselves, cv=list(splitter.split(X, y, groups))."
