@@ -16,7 +16,8 @@ THREADED := $(addprefix tests/test_,threads.py trig.py nystrom_cores.py nested.p
                                     embeddings.py corrections.py)
 
 # What the inner loop needs: the contracts and identities of all nouns.
-FAST := $(addprefix tests/test_,contracts.py layers.py docs.py forms.py moments.py solvers.py margin_machines.py \
+FAST := $(addprefix tests/test_,contracts.py statistic_contracts.py layers.py docs.py forms.py \
+                                moments.py solvers.py margin_machines.py \
                                 reservoir.py containers.py choosing.py nested.py learner_edges.py \
                                 kernel_algebra.py kernel_formulas.py measure_algebra.py \
                                 geometry.py hashing.py landmark_rules.py nystrom_cores.py)

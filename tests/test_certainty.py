@@ -6,28 +6,19 @@ import pickle
 
 import numpy as np
 import pytest
+from certainty_cases import FIXED, KERNEL, SMALL, THREE, TWO, VALUES, WEIGHT, X
 from numpy.testing import assert_allclose, assert_array_equal
 from rounding import assert_rounded
 from sklearn.base import clone
 from sklearn.ensemble import VotingClassifier
-from sklearn.linear_model import BayesianRidge
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 
 import krein
-from krein.kernels import DeltaGaussian, Gaussian, Precomputed
+from krein.kernels import Gaussian, Precomputed
 from krein.streaming import HeldOut
 
-RNG = np.random.default_rng(0)
-X = np.round(64 * RNG.standard_normal((200, 3))) / 64
-VALUES = np.sin(2 * X[:, 0]) + X[:, 1] + 0.3 * RNG.standard_normal(200)
-THREE = np.array(["a", "b", "c"])[np.digitize(VALUES, [-0.6, 0.9])]
-TWO = VALUES > 0.3
-WEIGHT = RNG.integers(0, 4, 200) / 2.0
-KERNEL = DeltaGaussian(1.0, 4.0)
-SMALL = {"features": krein.Nystrom(KERNEL, 12, random_state=0), "random_state": 0}
-FIXED = {"alpha": 1e-3, "alpha_neg": 1e-2, "calibrate": True}
 CLASSIFIERS = {
     "ridge": krein.KreinRidgeClassifier(**SMALL, **FIXED),
     "ridge, tuned": krein.KreinRidgeClassifier(**SMALL, alphas=[1e-4, 1e-2]),
@@ -340,73 +331,3 @@ def test_the_automatic_regressor_has_intervals_of_its_mean():
     middle = model.predict_interval(X, coverage=0.5) - model.predict(X)[:, None]
     assert_rounded(middle, np.tile(middle[0], (200, 1)), 1e-9)
     assert middle[0, 0] < 0 < middle[0, 1]
-
-
-# --- standard deviations ------------------------------------------------------------------------
-
-
-def dense_deviation(model, rows, y, new, weight):
-    """Bayesian linear regression on the features, with a flat prior of the intercept."""
-    Z, Z2 = model.features_.transform(rows), model.features_.transform(new)
-    total = weight.sum()
-    prior = np.where(model.features_.form_.signs < 0, model.alpha_neg_, model.alpha_)
-    used = np.isfinite(prior)
-    A, A2 = np.c_[Z[:, used], np.ones(len(Z))], np.c_[Z2[:, used], np.ones(len(Z2))]
-    precision = A.T @ (weight[:, None] * A) + total * np.diag(np.append(prior[used], 0.0))
-    leverage = np.einsum("ij,ij->i", A2, np.linalg.solve(precision, A2.T).T)
-    return model._calibration.deviation[0] * np.sqrt(1 + leverage)
-
-
-@pytest.mark.parametrize("options", [{}, {"alpha": 1e-3, "alpha_neg": np.inf, "calibrate": True}])
-def test_deviations_are_those_of_a_bayesian_linear_model(options):
-    weight = WEIGHT + 1
-    model = krein.KreinRidge(**SMALL, keep_statistics=True, **options).fit(X, VALUES, weight)
-    new = X[:50] + 0.1
-    found, std = model.predict(new, return_std=True)
-    assert_rounded(found, model.predict(new))
-    assert_rounded(std, dense_deviation(model, X, VALUES, new, weight), 1e-8)
-    blocks = [(X[i : i + 37], VALUES[i : i + 37], weight[i : i + 37]) for i in range(0, 200, 37)]
-    assert_rounded(clone(model).fit(blocks).predict(new, return_std=True)[1], std, 1e-8)
-
-
-def test_deviations_are_those_of_scikit_learn():
-    peer = BayesianRidge(tol=1e-12, max_iter=5000)
-    rows = RNG.standard_normal((300, 4))
-    y = rows @ [1.0, -2, 0, 3] + RNG.standard_normal(300)
-    identity = krein.RandomFourier(Gaussian(1.0), 4, random_state=0).fit(rows)
-    Z = identity.transform(rows)
-    Z -= Z.mean(axis=0)  # the deviations of scikit-learn 1.6 are those of centred features only
-    peer.fit(Z, y)
-    alpha = peer.lambda_ / peer.alpha_ / 300  # precision of the prior over that of the noise
-    model = krein.KreinRidge(
-        features=krein.RandomFourier(Gaussian(1.0), 4, random_state=0),
-        alpha=alpha,
-        calibrate=True,
-        keep_statistics=True,
-    ).fit(rows, y)
-    found, std = model.predict(rows, return_std=True)
-    assert_allclose(found, peer.predict(Z), rtol=1e-6)
-    noise, theirs = model._calibration.deviation[0] ** 2, peer.predict(Z, return_std=True)[1]
-    ours = (std**2 / noise - 1) - 1 / 300  # BayesianRidge takes the intercept as known
-    assert_allclose(ours, theirs**2 * peer.alpha_ - 1, rtol=1e-6)
-
-
-def test_deviations_need_statistics_and_a_gaussian_model():
-    model = krein.KreinRidge(**SMALL).fit(X, VALUES)
-    with pytest.raises(ValueError, match="fit with keep_statistics=True"):
-        model.predict(X, return_std=True)
-    model = krein.KreinRidge(**SMALL, **FIXED, penalty="l1", keep_statistics=True).fit(X, VALUES)
-    with pytest.raises(ValueError, match=r"penalty='l1'.* is not a Gaussian model"):
-        model.predict(X, return_std=True)
-    model = krein.KreinRidge(**SMALL, alpha=0.1, keep_statistics=True).fit(X, VALUES)
-    with pytest.raises(ValueError, match="return_std=True needs held-out rows"):
-        model.predict(X, return_std=True)
-
-
-def test_what_is_kept_is_small():
-    rows = np.random.default_rng(1).standard_normal((3000, 4))
-    y = (rows[:, 0] + np.random.default_rng(2).standard_normal(3000) > 0).astype(int)
-    for learner, target in ((krein.KreinRidgeClassifier, y), (krein.KreinRidge, y + rows[:, 1])):
-        model = learner(Gaussian(2.0), 50, random_state=0).fit(rows, target)
-        parts = len(pickle.dumps(model.features_)) + model.coef_.nbytes
-        assert len(pickle.dumps(model)) <= 2 * parts

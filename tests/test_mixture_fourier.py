@@ -1,56 +1,24 @@
-"""Fourier features inferred from values: contract, objective, accuracy and bad input."""
+"""Fourier features inferred from values: contract, objective and accuracy."""
 
 import numpy as np
 import pytest
+from mixture_cases import INDEFINITE, made, off_diagonal, rows, unit, waves
 from numpy.testing import assert_allclose, assert_array_equal
 from rounding import assert_rounded
 from scipy import sparse
 
 import krein
 from krein import MixtureFourier
-from krein.features.base import FewRowsWarning
 from krein.kernels import (
     TL1,
     Custom,
     DeltaGaussian,
     Gaussian,
-    GaussianCombination,
-    Pairwise,
     Polynomial,
-    Precomputed,
-    ShiftGaussian,
     Sigmoid,
     SphericalPolynomial,
 )
-from krein.kernels.values import UninformativeWarning
 from krein.testing import check_feature_map
-
-INDEFINITE = GaussianCombination([1.0, -0.6], [1.0, 0.4])
-
-
-def made(kernel=None, n_components=12, **options):
-    options = {"n_subsample": 60, "n_pairs": 400, "max_iter": 4, "random_state": 0, **options}
-    return MixtureFourier(kernel, n_components, **options)
-
-
-def rows(n=80, dim=3, seed=0):
-    return np.random.default_rng(seed).random((n, dim))
-
-
-def unit(X):
-    return X / np.linalg.norm(X, axis=1, keepdims=True)
-
-
-def waves(features, X):
-    """The kernel of the atoms, by its definition."""
-    gaps = X[:, None] - X[None]
-    return np.cos(gaps @ features.frequencies_.T) @ features.weights_
-
-
-def off_diagonal(features, X):
-    error = features.approximate_kernel(X) - features.exact_kernel(X)
-    return np.sqrt(np.mean(error[~np.eye(len(X), dtype=bool)] ** 2))
-
 
 # --- the contract ---------------------------------------------------------------------------------
 
@@ -288,126 +256,3 @@ def test_printed_updates_return_the_same_frequencies_for_every_kernel():
     # N(0, 1), narrowed by the number of frequencies.
     assert 0.5 < spreads[0] / spreads[1] < 2
     assert max(spreads) < 1
-
-
-# --- bad input ------------------------------------------------------------------------------------
-
-
-def test_kernels_that_are_no_functions_of_the_difference_are_refused():
-    X = rows()
-    smallest = Custom(lambda X, Y: np.minimum(X[:, :1], Y[:, :1].T))
-    with pytest.raises(ValueError, match=r"not a function of x − y.*krein\.Nystrom"):
-        made(smallest).fit(X)
-    with pytest.raises(ValueError, match=r"defined on unit rows.*krein\.Nystrom"):
-        made(Sigmoid()).fit(X)
-    with pytest.raises(ValueError, match=r"not a function of x − y.*krein\.Nystrom"):
-        made(Precomputed()).fit(Gaussian()(X))
-
-
-def test_kernels_that_are_not_symmetric_are_refused():
-    with pytest.raises(ValueError, match=r"is not symmetric: use krein\.RandomFourier"):
-        made(ShiftGaussian()).fit(rows())
-    skew = Pairwise(lambda x, y: float(np.exp(x[0] - y[0])))
-    with pytest.raises(ValueError, match="other values for"):
-        made(skew, n_subsample=10).fit(rows(10))
-
-
-def test_widths_must_be_even():
-    with pytest.raises(ValueError, match=r"must be even.*got 7: use 8"):
-        made(n_components=7).fit(rows())
-
-
-def test_few_rows_are_said():
-    X = rows(20)
-    with pytest.warns(FewRowsWarning, match=r"There are 20 distinct rows, fewer"):
-        features = made().fit(np.concatenate([X, X]))
-    assert krein.approximation_error(features, X) < 0.2
-
-
-def test_equal_rows_are_refused():
-    with (
-        pytest.warns(UserWarning, match="columns of X are constant"),
-        pytest.raises(ValueError, match=r"at least 2 distinct rows.*n_samples=30 with 1 distinct"),
-    ):
-        made(n_subsample=2).fit(np.ones((30, 2)))
-
-
-def test_two_rows_are_enough():
-    X = rows(2)
-    features = made(n_subsample=2).fit(X)
-    assert np.isfinite(features.transform(X)).all()
-    assert off_diagonal(features, X) < 0.05
-
-
-def test_constant_columns_are_ignored_and_said():
-    X = np.insert(rows(), 1, 7.0, axis=1)
-    with pytest.warns(UserWarning, match=r"1 of 4 columns of X are constant \(1\).*leave them out"):
-        features = made().fit(X)
-    assert_array_equal(features.frequencies_[:, 1], 0)
-    with pytest.warns(UserWarning, match="constant"):
-        made().fit(sparse.csr_array(X))
-    assert off_diagonal(features, X) < 0.02
-
-
-def test_a_kernel_that_is_zero_off_the_diagonal_has_the_widest_spectrum():
-    X = rows(seed=1)
-    with pytest.warns(UninformativeWarning, match=r"nearly the identity.*wider kernel"):
-        features = made(2.0 * TL1(1e-6), 16).fit(X)
-    assert_allclose(features.weights_.sum(), 2e-6)
-    assert features.mixture_ == {}
-    assert features.n_iter_ == 0
-
-
-def test_a_zero_kernel_is_refused():
-    with pytest.raises(ValueError, match=r"is zero for all pairs of 60 rows.*wider kernel"):
-        made(0.0 * Gaussian()).fit(rows())
-
-
-def test_a_constant_kernel_is_said_and_learned():
-    X = rows()
-    with pytest.warns(UninformativeWarning, match="nearly constant"):
-        features = made(Gaussian(1e6)).fit(X)
-    assert_allclose(features.approximate_kernel(X), 1, atol=1e-2)
-
-
-def test_values_of_one_sign_have_nothing_to_refine_together():
-    with pytest.raises(ValueError, match=r"joint=True.*values of one sign only.*joint='auto'"):
-        made(Gaussian(), joint=True).fit(rows())
-    assert "joint" in made(INDEFINITE, joint=True).fit(rows()).objective_
-
-
-def test_one_frequency_is_too_few_for_two_branches():
-    with pytest.warns(UserWarning, match=r"n_components=2 is too small.*use at least 4"):
-        features = made(INDEFINITE, 2).fit(rows())
-    assert np.all(features.weights_ >= 0)
-    assert (made(INDEFINITE, 4).fit(rows()).weights_.shape) == (2,)
-
-
-def test_a_shift_of_a_negative_kernel_leaves_nothing():
-    with pytest.warns(UserWarning, match="all features are zero: use split='spectral'"):
-        made(-1.0 * Gaussian(), split="shift").fit(rows())
-
-
-def test_bad_priors_are_named():
-    X = rows()
-    for name, value, needed in (
-        ("mean_prior", [1.0, 2.0], "one number for each of the 3 columns"),
-        ("covariance_prior", np.ones((2, 2)), "positive definite matrix of shape"),
-        ("covariance_prior", -np.eye(3), "positive definite matrix of shape"),
-        ("degrees_of_freedom_prior", 2.0, "above 2"),
-    ):
-        with pytest.raises(ValueError, match=f"MixtureFourier needs {name} to be .*{needed}"):
-            made(**{name: value}).fit(X)
-
-
-@pytest.mark.parametrize("name", ["noise", "tau", "n_pairs", "n_mixture", "n_subsample", "tol"])
-def test_bad_numbers_are_named(name):
-    with pytest.raises(ValueError, match=f"'{name}' parameter of MixtureFourier"):
-        made(**{name: -1}).fit(rows())
-
-
-def test_learners_take_the_map():
-    X = rows(200)
-    y = np.sin(3 * X[:, 0]) + X[:, 1]
-    model = krein.KreinRidge(features=made(INDEFINITE, 20, n_subsample=160), alpha=1e-6)
-    assert model.fit(X, y).score(X, y) > 0.9
