@@ -64,9 +64,21 @@ def least_log_loss(f: Array, targets: Array, weight: Array, free: Sequence[int])
         offsets = np.diag(weighted.sum(axis=0)) - weighted.T @ P
         return np.block([[corner, edge], [edge[:, None], offsets]])[np.ix_(free, free)]
 
-    start, options = np.zeros(len(free)), {"gtol": 1e-8, "max_trust_radius": 1e6}
+    start, options = np.zeros(len(free)), {"gtol": 1e-10, "max_trust_radius": 1e6}
     near = minimize(loss, start, jac=gradient, hess=hessian, method="trust-ncg", options=options).x
-    # Each step squares the error, so the last one leaves rounding errors only.
-    near -= np.linalg.pinv(hessian(near), 1e-9, hermitian=True) @ gradient(near)
+    # A Newton step squares the error, so this one leaves rounding errors only.
+    near -= _newton_step(hessian(near), gradient(near))
     slope, *offsets = whole(near).tolist()
     return [slope / scale, *offsets]
+
+
+def _newton_step(hessian: Array, gradient: Array) -> Array:
+    """Return ``H⁻¹ g``; directions whose curvature is a rounding error are left out.
+
+    Equal offsets of all classes have no curvature, nor has the slope of outputs that are all equal.
+    Outputs are at most 1, so a curvature below 1e-24 comes from differences of about 1e-16.
+    """
+    values, vectors = np.linalg.eigh(hessian)
+    curved = values > 1e-24 + 1e-14 * values.max()
+    V = vectors[:, curved]
+    return V @ (V.T @ gradient / values[curved])
