@@ -186,7 +186,7 @@ class Trials:
         return losses
 
     def _forget(self) -> None:
-        """Forget the trials that are not kept whatever follows."""
+        """Forget the trials that are not kept, whatever later trials give."""
         lasting = [good for good in self._good if not good.candidate.is_stopgap]
         fitted = {good.kind for good in lasting}
         waiting = [g for g in self._good if g.candidate.is_stopgap and g.kind not in fitted]

@@ -146,7 +146,7 @@ class Estimator(_progress.CallbackSupportMixin):
         return self._validated_rows(X, y, reset)
 
     def _validated_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray]:
-        """Return the same of rows that are no pair, or of one side of a pair."""
+        """Return validated rows, or one side of a pair, and their targets."""
         if self._recipe.takes_matrix(X):
             check_numeric_columns(self, X)
             if self._classifies:

@@ -44,8 +44,8 @@ class Composite(Kernel):
             names = " and ".join(type(term).__name__ for term in self._terms)
             raise ValueError(
                 f"{type(self).__name__} joins {names}, but one of them takes node ids and another "
-                "rows of numbers: pass the values of the latter between all nodes as a kernel of "
-                "ids, e.g. Relation(Gaussian()(rows_of_all_nodes))."
+                "rows of numbers: make a kernel of ids from the values of the kernel of rows, e.g. "
+                "Relation(Gaussian()(rows_of_all_nodes))."
             )
 
     def takes_matrix(self, X: Any) -> bool:
