@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
+from .._threads import blas_threads_for
+
 Array = NDArray[np.floating]
 
 
@@ -78,7 +80,8 @@ def _newton_step(hessian: Array, gradient: Array) -> Array:
     Equal offsets of all classes have no curvature, nor has the slope of outputs that are all equal.
     Outputs are at most 1, so a curvature below 1e-24 comes from differences of about 1e-16.
     """
-    values, vectors = np.linalg.eigh(hessian)
+    with blas_threads_for(hessian):
+        values, vectors = np.linalg.eigh(hessian)
     curved = values > 1e-24 + 1e-14 * values.max()
     V = vectors[:, curved]
     return V @ (V.T @ gradient / values[curved])
