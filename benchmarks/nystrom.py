@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 
 from krein import Nystrom
+from krein._blocks import BLOCK_BYTES
 from krein.features.landmarks import RULES, LandmarkRule
-from krein.features.projection import BLOCK_BYTES
 from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
 
 # --- data ---------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from krein import _blas
 from krein._blas import add_product, multiply_lower
+from krein._blocks import TILE, mirror_upper
 from krein.streaming import Moments, MomentsSum
-from krein.streaming.moments import add_gram, symmetric
+from krein.streaming.moments import add_gram
 
 
 @pytest.mark.parametrize("width", [3, 300, 700])
@@ -19,7 +20,7 @@ def test_a_product_by_tiles_is_the_product(width):
     out = np.zeros((width, width))
     add_gram([A[:, :2], A[:, 2:]], out)
     expected = A.T @ A
-    assert_allclose(symmetric(out), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+    assert_allclose(mirror_upper(out), expected, rtol=0, atol=1e-11 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("shape", [(0, 5, 6), (7, 1, 1), (40, 9, 2), (300, 33, 20)])
@@ -111,3 +112,11 @@ def test_precision_may_change_between_blocks():
     exact = Moments.of(rounded)
     assert_allclose(growing.freeze().mean, exact.mean, rtol=1e-12)
     assert_allclose(growing.freeze().scatter, exact.scatter, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, TILE, TILE + 1, 3 * TILE - 7])
+def test_the_upper_triangle_is_copied_to_the_lower_one(n):
+    A = np.random.default_rng(0).standard_normal((n, n))
+    expected = np.where(np.tri(n, k=-1, dtype=bool), A.T, A)
+    assert mirror_upper(A) is A
+    assert_array_equal(A, expected)

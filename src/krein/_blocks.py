@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 # A few megabytes. Blocks are large enough to make Python's overhead per block negligible, and small
 # enough to keep the temporary arrays of a kernel formula far below 64 MB, which is the memory that
 # `transform` promises not to exceed.
 BLOCK_BYTES = 4 * 2**20
+# Number of rows of a tile of which the transpose is copied within the cache.
+TILE = 128
 
 
 def row_blocks(n_rows: int, bytes_per_row: int, budget: int = BLOCK_BYTES) -> Iterator[slice]:
@@ -15,3 +20,14 @@ def row_blocks(n_rows: int, bytes_per_row: int, budget: int = BLOCK_BYTES) -> It
     step = max(1, budget // max(1, bytes_per_row))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def mirror_upper(A: NDArray) -> NDArray:
+    """Copy the upper triangle of a square matrix to the lower one, in place; return the matrix."""
+    below = np.tri(min(TILE, len(A)), k=-1, dtype=bool)
+    for rows in row_blocks(len(A), 1, TILE):
+        A[rows.stop :, rows] = A[rows, rows.stop :].T
+        corner = A[rows, rows]
+        lower = below[: len(corner), : len(corner)]
+        corner[lower] = corner.T[lower]
+    return A

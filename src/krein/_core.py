@@ -26,19 +26,25 @@ class Core:
     ----------
     left : ndarray of shape (n_landmarks, rank)
         The features are ``Z(x) = k(x, Z) left``.
-    right : ndarray of shape (n_landmarks, rank)
-        The dual features are ``k(Z, y)ᵀ right``.
     values : ndarray of shape (rank,)
         Signed eigenvalues (or singular values) on the sample, largest magnitude first.
+    second : ndarray of shape (n_landmarks, rank) or None
+        The map of the second argument if the kernel is not symmetric. None for a symmetric kernel,
+        whose second map is ``left S``.
     own : ndarray of shape (n_landmarks,) or None
         Values that the maps expect in place of k(z, z) for the landmarks z; None if the maps expect
         k(z, z) itself.
     """
 
     left: NDArray[np.floating]
-    right: NDArray[np.floating]
     values: NDArray[np.floating]
+    second: NDArray[np.floating] | None = None
     own: NDArray[np.floating] | None = None
+
+    @property
+    def right(self) -> NDArray[np.floating]:
+        """The dual features are ``k(Z, y)ᵀ right``."""
+        return self.left * self.signs if self.second is None else self.second
 
     @property
     def signs(self) -> NDArray[np.floating]:
@@ -46,25 +52,27 @@ class Core:
 
     def of_values_times(self, unit: float) -> Core:
         """Return the core of the kernel itself if this is the core of `unit` times the kernel."""
+        if unit == 1:
+            return self
         root = np.sqrt(unit)
         own = None if self.own is None else self.own / unit
+        second = None if self.second is None else self.second * root
         with np.errstate(over="ignore"):  # an eigenvalue may exceed the largest float
-            return Core(self.left * root, self.right * root, self.values / unit, own)
+            return Core(self.left * root, self.values / unit, second, own)
 
-    def triangular(self) -> Core:
+    def triangular(self, n_rows: int) -> Core:
         """Return the core with triangular maps if it is positive definite and of full rank.
 
         With ``left = T O``, T lower triangular and O orthogonal, the features ``k(x, Z) T`` have
         the same products at half the cost. Every other core is returned as it is. The core of a
-        kernel that is not symmetric has two different maps, but its singular values are always
-        positive; so the maps are compared and not the signs.
+        kernel that is not symmetric has two different maps, although its singular values are
+        positive. If there are no more than m rows, the rotation costs more than it saves on them.
         """
         m, rank = self.left.shape
-        definite = np.array_equal(self.left, self.right)
-        if rank < max(m, NARROW) or not definite:
+        definite = self.second is None and not (self.values < 0).any()
+        if rank < max(m, NARROW) or not definite or n_rows <= m:
             return self
-        T = np.asarray(np.linalg.qr(self.left.T, mode="r")).T
-        return replace(self, left=T, right=T)
+        return replace(self, left=np.asarray(np.linalg.qr(self.left.T, mode="r")).T)
 
 
 def factorise(
@@ -112,3 +120,12 @@ def factorise(
     largest = np.abs(values[order[:1]]).max(initial=0)
     order = order[np.abs(values[order]) > tol * largest]
     return U[:, order], values[order], V[:, order]
+
+
+def eigh_of_features(
+    Z: NDArray, signs: NDArray, tol: float
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return the eigenvalues and orthonormal eigenvectors of ``Z diag(signs) Zᵀ``."""
+    Q, R = np.linalg.qr(Z)
+    P, values, _ = factorise((R * signs) @ R.T, True, len(R), tol)
+    return values, Q @ P

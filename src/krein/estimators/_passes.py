@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..learning import Posterior
 from ..streaming import Block, Folds, GivenFolds, HeldOut, split
-from ._representation import Representation
+from ._representation import Outputs, Representation
 from ._targets import Targets
 from ._task import FeatureBlock
 
@@ -37,6 +37,12 @@ class Scores:
         self.wrong += self.targets.mistakes(outputs, Y) @ weight
         self.squares += np.square(outputs - Y).sum(axis=2) @ weight
         self.clipped += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
+
+    def merge(self, other: Scores) -> Scores:
+        """Add the losses of `other`, in place."""
+        for name in ("wrong", "lost", "squares", "clipped", "total"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        return self
 
     @property
     def errors(self) -> Array:
@@ -161,6 +167,7 @@ class Predictions:
 
     def __init__(self, representation: Representation, coef: Array):
         self.representation, self.coef = representation, coef
+        self._outputs = Outputs(representation, coef.T)
         self.parts: list[Array] = []
         self.n_rows = 0
 
@@ -171,7 +178,7 @@ class Predictions:
         return self
 
     def _of(self, X: Any) -> Array:
-        return self.representation.outputs(X, self.coef.T, self.n_rows).astype(float)
+        return self._outputs(X, self.n_rows).astype(float)
 
     def merge(self, other: Self) -> Self:
         self.parts += other.parts

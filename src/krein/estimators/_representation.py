@@ -96,31 +96,6 @@ class Representation:
         except BadPairError as bad:
             raise bad.after(start) from None
 
-    def outputs(self, X: Any, coef: Array, start: int = 0) -> Array:
-        """Return ``Z(X) coef`` for coefficients of shape (p, q).
-
-        A Nyström map multiplies the kernel values by one matrix of q columns, which is cheaper than
-        computing the p features first.
-
-        Parameters
-        ----------
-        X : rows, as the map takes them
-        coef : ndarray of shape (p, q)
-        start : int, default=0
-            The index of the first row in the data, for error messages.
-        """
-        last = last_step(self.features)
-        # The sum over landmarks cancels digits, and single precision has too few digits for that.
-        single = getattr(X, "dtype", None) == np.float32
-        if single or self.is_doubled or not getattr(last, "is_linear", False):
-            Z = self.transform(X, start)
-            return Z @ coef.astype(Z.dtype)
-        try:
-            X = _seen(self.features, X)
-            return last.outputs(_before_last(self.features, X), coef)
-        except BadPairError as bad:
-            raise bad.after(start) from None
-
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
         X = _before_last(self.features, right_of(X))
@@ -145,6 +120,45 @@ class Representation:
                 UserWarning,
                 stacklevel=outside_level(),
             )
+
+
+class Outputs:
+    """The function ``Z(X) coef`` of rows X.
+
+    A Nyström map multiplies the kernel values by one matrix of q columns, which is cheaper than
+    computing the p features first.
+
+    Parameters
+    ----------
+    representation : Representation
+    coef : ndarray of shape (p, q)
+    """
+
+    def __init__(self, representation: Representation, coef: Array):
+        self.representation, self.coef = representation, coef
+        last = last_step(representation.features)
+        is_linear = not representation.is_doubled and getattr(last, "is_linear", False)
+        self._weights = last.weights_of(coef) if is_linear else None
+
+    def __call__(self, X: Any, start: int = 0) -> Array:
+        """Return the outputs of rows, shape (n, q).
+
+        Parameters
+        ----------
+        X : rows, as the map takes them
+        start : int, default=0
+            The index of the first row in the data, for error messages.
+        """
+        # The sum over landmarks cancels digits, and single precision has too few digits for that.
+        if self._weights is None or getattr(X, "dtype", None) == np.float32:
+            Z = self.representation.transform(X, start)
+            return Z @ self.coef.astype(Z.dtype)
+        features = self.representation.features
+        try:
+            rows = _before_last(features, _seen(features, X))
+            return last_step(features).weighted_values(rows, self._weights)
+        except BadPairError as bad:
+            raise bad.after(start) from None
 
 
 def last_step(features: Any) -> Any:

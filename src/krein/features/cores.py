@@ -72,8 +72,8 @@ def direct_core(source: Source, landmarks: NDArray, rank: int, tol: float) -> Co
     K, unit = _in_units(source.values(landmarks, landmarks))
     U, values, V = factorise(K, source.is_symmetric, rank, tol)
     scale = np.abs(values) ** -0.5
-    signs = np.where(values < 0, -1.0, 1.0)
-    return Core(V * scale, U * (scale * signs), values).of_values_times(unit)
+    second = None if source.is_symmetric else U * scale
+    return Core(V * scale, values, second).of_values_times(unit)
 
 
 def _in_units(K: NDArray) -> tuple[NDArray[np.floating], float]:
@@ -135,12 +135,11 @@ def sketch(K: NDArray, m: int, symmetric: bool, rank: int, tol: float) -> Sketch
     whole = symmetric and rank == m == len(inner)
     if whole and (root := _positive_root(inner, tol)) is not None:
         left = inverse1 @ root[0]
-        return Sketch(Core(left, left, root[1]))
+        return Sketch(Core(left, root[1]))
     U, values, V = factorise(inner, symmetric, rank, tol)
     scale = np.abs(values) ** 0.5
     left = inverse1 @ U * scale
-    right = left * np.where(values < 0, -1.0, 1.0) if symmetric else inverse2 @ V * scale
-    core = Core(left, right, values)
+    core = Core(left, values, None if symmetric else inverse2 @ V * scale)
     if rank >= m:  # no direction can be spared for a diagonal that stands out
         return Sketch(core)
     first = Q1 @ U

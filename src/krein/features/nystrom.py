@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import Core, factorise
+from .._core import Core, eigh_of_features
 from .._hashing import as_key
+from .._threads import blas_threads_for
 from .._validation import store
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
@@ -100,8 +101,9 @@ class Nystrom(FeatureMap):
         Indices of the landmarks among the training rows; None if objects were passed as landmarks.
     eigenvalues_ : ndarray of shape (rank,)
         Signed eigenvalues of the core in the order of the columns; singular values if the kernel is
-        not symmetric. If the core is positive definite and has as many columns as landmarks, the
-        columns are rotated, which halves the cost of `transform`.
+        not symmetric. If the core is positive definite and has as many columns as landmarks, and
+        there are more rows than landmarks, the columns are rotated, which halves the cost of
+        `transform`.
     own_values_ : ndarray of shape (n_landmarks,) or None
         The values that replace k(z, z) of the landmarks z; None if k(z, z) is used as it is.
     n_components_ : int
@@ -231,19 +233,21 @@ class Nystrom(FeatureMap):
         self.__dict__.pop("form_", None)  # left over from a fit with a symmetric kernel
         source = Source(self.kernel_, X, self.n_jobs, y, self._known)
         del self._known
-        key = as_key(rng)
-        self.n_components_, self.rank_errors_ = choose_rank(self, source, key)
+        self.n_components_, self.rank_errors_ = choose_rank(self, source, key := as_key(rng))
         warn_of_few_rows(self.landmarks, len(source), self.n_landmarks or self.n_components_)
+        with blas_threads_for((), self._wanted()):
+            self._learn_core(source, key)
+
+    def _learn_core(self, source: Source, key: int) -> None:
         source, indices, inside = choose_landmarks(self.landmarks, source, self._wanted(), key)
         sample = self._sample(source, indices, key)
         self._check_informative(source, indices[:N_JUDGED])
-        core = self._fit_core(source, indices, sample).triangular()
+        core = self._fit_core(source, indices, sample).triangular(len(source))
         check_not_zero(core, source, len(indices))
         self.component_indices_ = indices if inside else None
         self.landmarks_ = source.take(indices)
-        self.eigenvalues_ = core.values
-        self._left, self._right = core.left, core.right
-        self.own_values_ = core.own
+        self.eigenvalues_, self.own_values_ = core.values, core.own
+        self._left, self._right = core.left, core.second
         self._own = own_values(source, indices, core.own)
         if source.is_symmetric:
             self.form_ = Signature(core.signs)
@@ -298,14 +302,17 @@ class Nystrom(FeatureMap):
         """True if features are kernel values times a matrix, without a guard against explosions."""
         return self._guard is None
 
-    def outputs(self, X: Any, coef: NDArray) -> NDArray:
-        """Return ``transform(X) @ coef`` of a map that `is_linear`, without the features."""
+    def weights_of(self, coef: NDArray) -> NDArray:
+        """Return the weights w of landmarks with ``transform(X) @ coef = k(X, Z) @ w``."""
+        return self._left @ coef
+
+    def weighted_values(self, X: Any, weights: NDArray) -> NDArray:
+        """Return ``k(X, Z) @ weights`` of a map that `is_linear`."""
         X = self._validate(X, reset=False)
-        values = partial(self._values, X, dual=False)
-        return project(self.kernel_, X, self._left @ coef, values)
+        return project(self.kernel_, X, weights, partial(self._values, X, dual=False))
 
     def _map_dual(self, X: Any) -> NDArray:
-        if hasattr(self, "form_"):
+        if self._right is None:  # the kernel is symmetric
             return super()._map_dual(X)
         return self._project(X, self._right, lambda rows: self._values(X, rows, dual=True))
 
@@ -358,15 +365,11 @@ class Nystrom(FeatureMap):
         return super().approximate_kernel(X, self._second(X) if Y is None else Y)
 
     def _second(self, X: Any) -> Any:
-        if self._precomputed and not hasattr(self, "form_"):
-            return np.asarray(X).T
-        return X
+        return np.asarray(X).T if self._precomputed and not hasattr(self, "form_") else X
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """Return the matrix that `approximate_kernel` approximates."""
-        if self._precomputed:
-            return np.asarray(X)
-        return super().exact_kernel(X, Y)
+        return np.asarray(X) if self._precomputed else super().exact_kernel(X, Y)
 
     def approximate_eigh(self, X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
         """Return an approximate eigendecomposition of k(X, X), largest magnitude first.
@@ -386,10 +389,7 @@ class Nystrom(FeatureMap):
         check_is_fitted(self)
         if not hasattr(self, "form_"):
             raise ValueError("A kernel that is not symmetric has no eigendecomposition.")
-        Z = self.transform(X).astype(float)
-        Q, R = np.linalg.qr(Z)
-        P, values, _ = factorise((R * self.form_.signs) @ R.T, True, len(R), self.tol)
-        return values, Q @ P
+        return eigh_of_features(self.transform(X).astype(float), self.form_.signs, self.tol)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._blocks import mirror_upper
+
 Indices = NDArray[np.intp]
 # Largest memory of the table, in bytes.
 MOST_BYTES = 2**28
@@ -16,11 +18,10 @@ MOST_BYTES = 2**28
 class Pairs:
     """The values k(x_i, x_j) of n objects, stored while a map is fitted.
 
-    The table has a line for each object that was requested as a column, and a place in every line
-    for each object that was requested as a row. The number of lines is limited, so that the table
-    fits into `MOST_BYTES` even if all objects are requested as rows; values that do not fit are
-    computed each time. If the kernel is symmetric, only one of k(x_i, x_j) and k(x_j, x_i) is
-    computed.
+    The table has a row for each object that was requested as a row, and a column for each object
+    that was requested as a column. The number of columns is limited, so that the table fits into
+    `MOST_BYTES` even if all objects are requested as rows; values that do not fit are computed each
+    time. If the kernel is symmetric, only one of k(x_i, x_j) and k(x_j, x_i) is computed.
 
     Parameters
     ----------
@@ -44,25 +45,25 @@ class Pairs:
     ):
         self.compute, self.compute_self, self.symmetric = compute, compute_self, symmetric
         self._self = np.full(n, np.nan)
-        # Line of each object as a column and place of each object as a row, or -1.
-        self._line, self._place = np.full(n, -1), np.full(n, -1)
+        # Row and column of each object in the table, or -1.
+        self._row, self._column = np.full(n, -1), np.full(n, -1)
         self._table: NDArray[np.floating] = np.empty((0, 0))
         self._most = MOST_BYTES // (8 * max(1, n))
 
     def values(self, rows: Indices, columns: Indices) -> NDArray[np.floating]:
         """Return k(x_i, x_j) for distinct i in `rows` and distinct j in `columns`."""
-        common, i, j = np.intersect1d(rows, columns, assume_unique=True, return_indices=True)
+        common, i, j = _common(rows, columns)
         block = self._known(rows, columns)
         block[i, j] = self._self[common]
         wanted = np.isnan(block)
         if not wanted.any():
             return block
-        # If a symmetric kernel needs both k(x, y) and k(y, x), compute one and copy it.
-        both = wanted[np.ix_(i, j)] & self.symmetric
-        a, b = np.nonzero(np.tril(both & both.T, -1))
-        wanted[i[a], j[b]] = False
-        block[wanted] = self.compute(rows, columns, wanted)[wanted]
-        block[i[a], j[b]] = block[i[b], j[a]]
+        if self.symmetric:  # compute one of k(x, y) and k(y, x), and copy it
+            wanted &= ~_mirrored(block.shape, i, j)
+        np.copyto(block, self.compute(rows, columns, wanted), where=wanted)
+        if self.symmetric:
+            cells = _cells(i, j)
+            block[cells] = mirror_upper(block[cells])
         self.remember(rows, columns, block)
         return block
 
@@ -76,30 +77,61 @@ class Pairs:
     def _known(self, rows: Indices, columns: Indices) -> NDArray[np.floating]:
         """Return the block with NaN for values that are not in the table."""
         block = np.full((len(rows), len(columns)), np.nan)
-        here, there, cells = self._cells(rows, columns)
-        block[np.ix_(here, there)] = self._table[cells].T
-        if self.symmetric:
-            there, here, cells = self._cells(columns, rows)
-            old = block[np.ix_(here, there)]
-            block[np.ix_(here, there)] = np.where(np.isnan(old), self._table[cells], old)
+        here, there, stored = self._stored(rows, columns)
+        block[_cells(here, there)] = self._table[stored]
+        if self.symmetric and np.isnan(block).any():
+            there, here, stored = self._stored(columns, rows)
+            old = block[cells := _cells(here, there)]
+            block[cells] = np.where(np.isnan(old), self._table[stored].T, old)
         return block
 
     def remember(self, rows: Indices, columns: Indices, block: NDArray) -> None:
         """Store a block of values, as far as there is room; NaN stands for an unknown value."""
-        common, i, j = np.intersect1d(rows, columns, assume_unique=True, return_indices=True)
+        common, i, j = _common(rows, columns)
         self._self[common] = block[i, j]
-        _number(self._line, columns, self._most)
-        _number(self._place, rows, len(self._place))
-        wanted = int(self._line.max()) + 1, int(self._place.max()) + 1
-        self._table = _enlarged(self._table, wanted, len(self._place))
-        here, there, cells = self._cells(rows, columns)
-        self._table[cells] = block[np.ix_(here, there)].T
+        _number(self._row, rows, len(self._row))
+        _number(self._column, columns, self._most)
+        wanted = int(self._row.max()) + 1, int(self._column.max()) + 1
+        self._table = _enlarged(self._table, wanted, len(self._row))
+        here, there, stored = self._stored(rows, columns)
+        self._table[stored] = block[_cells(here, there)]
 
-    def _cells(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Any]:
-        """Return the rows and the columns that the table has, and their cells in the table."""
-        here = np.flatnonzero(self._place[rows] >= 0)
-        there = np.flatnonzero(self._line[columns] >= 0)
-        return here, there, np.ix_(self._line[columns[there]], self._place[rows[here]])
+    def _stored(self, rows: Indices, columns: Indices) -> tuple[Indices, Indices, Any]:
+        """Return the places of the rows and columns that the table has, and their cells there."""
+        here = np.flatnonzero(self._row[rows] >= 0)
+        there = np.flatnonzero(self._column[columns] >= 0)
+        return here, there, _cells(self._row[rows[here]], self._column[columns[there]])
+
+
+def _common(rows: Indices, columns: Indices) -> tuple[Indices, Indices, Indices]:
+    """Return the objects that are rows and columns, and their places in both, by rows."""
+    found = np.intersect1d(rows, columns, assume_unique=True, return_indices=True)
+    order = np.argsort(found[1])
+    return found[0][order], found[1][order], found[2][order]
+
+
+def _cells(rows: Indices, columns: Indices) -> Any:
+    """Return the index of a block of cells; consecutive rows or columns are a slice."""
+    spans = tuple(
+        slice(int(places[0]), int(places[-1]) + 1)
+        if len(places) and (np.diff(places) == 1).all()
+        else places
+        for places in (rows, columns)
+    )
+    return spans if any(isinstance(span, slice) for span in spans) else np.ix_(*spans)
+
+
+def _mirrored(shape: tuple[int, int], i: Indices, j: Indices) -> NDArray[np.bool_]:
+    """Mark the pairs (x, y) of a block that also stand in an earlier row, as (y, x).
+
+    Row i[k] and column j[k] of the block belong to the same object, and i is in ascending order.
+    The marks are the lower triangle of the rows i and the columns j.
+    """
+    is_column = np.zeros((shape[0], 1), dtype=bool)
+    is_column[i] = True
+    row_of_column = np.full(shape[1], shape[0])
+    row_of_column[j] = i
+    return is_column & (row_of_column < np.arange(shape[0])[:, None])
 
 
 def _number(numbers: Indices, objects: Indices, most: int) -> None:
@@ -110,15 +142,15 @@ def _number(numbers: Indices, objects: Indices, most: int) -> None:
 
 
 def _enlarged(table: NDArray, wanted: tuple[int, int], most: int) -> NDArray[np.floating]:
-    """Return a table of at least the wanted shape, and at most `most` columns; new cells are NaN.
+    """Return a table of at least the wanted shape, and at most `most` rows; new cells are NaN.
 
-    Rows come in many blocks. A table that becomes wider doubles its width, so that it is seldom
+    Rows come in many blocks. A table that needs more rows doubles its height, so that it is seldom
     copied.
     """
-    lines, places = table.shape
-    if wanted[0] <= lines and wanted[1] <= places:
+    height, width = table.shape
+    if wanted[0] <= height and wanted[1] <= width:
         return table
-    width = places if wanted[1] <= places else min(most, max(wanted[1], 2 * places))
-    larger = np.full((max(wanted[0], lines), width), np.nan)
-    larger[:lines, :places] = table
+    rows = height if wanted[0] <= height else min(most, max(wanted[0], 2 * height))
+    larger = np.full((rows, max(wanted[1], width)), np.nan)
+    larger[:height, :width] = table
     return larger

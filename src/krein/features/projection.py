@@ -15,8 +15,6 @@ from ..kernels import Kernel
 from ..rows import count
 
 Values = Callable[[slice], NDArray]
-# Size of a block of kernel values that stays in the cache between the kernel and the product.
-BLOCK_BYTES = 2 * 2**20
 
 
 def feature_dtype(X: Any) -> np.dtype:
@@ -96,7 +94,7 @@ def over_values(
         Memory of the values of one row.
     """
     if hasattr(X, "shape") and kernel.takes_vectors:
-        blocks = row_blocks(count(X), bytes_per_row, BLOCK_BYTES)
+        blocks = row_blocks(count(X), bytes_per_row)
         return over_blocks(lambda rows: work(values(rows), rows), blocks)
     # A function of the user is not called from threads; `kernel_values` uses processes. BLAS is
     # held to one thread, because threads that wait for the next product would slow the function.

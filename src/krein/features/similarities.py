@@ -133,7 +133,8 @@ class SimilarityFeatures(Nystrom):
                     f"SimilarityFeatures(scale=True) cannot scale values of {self.kernel_!r} as "
                     f"large as {np.abs(values).max():.3g}: scale the data or the kernel first."
                 )
-        return Core(np.eye(m) / spread, np.eye(m) / spread, np.ones(m))
+        scaled = np.eye(m) / spread
+        return Core(scaled, np.ones(m), None if source.is_symmetric else scaled)
 
     def _project(
         self, X: Any, matrix: NDArray, values: Values, own: NDArray[np.floating] | None = None

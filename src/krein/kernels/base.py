@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
-from .._blocks import BLOCK_BYTES, row_blocks
+from .._blocks import BLOCK_BYTES, mirror_upper, row_blocks
 from .._validation import (
     NestedParameters,
     check_numeric_columns,
@@ -186,8 +186,7 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
         out = np.empty((n, n), dtype=dtype)
         for rows in row_blocks(n, n * dtype.itemsize, min(BLOCK_BYTES, out.nbytes // HALVES)):
             out[rows, rows.start :] = self._rows(X, rows, X[rows.start :])
-            out[rows.stop :, rows] = out[rows, rows.stop :].T
-        return out
+        return mirror_upper(out)
 
     def diag(self, X: Any) -> NDArray:
         """Return k(x, x) for all rows of X without computing the kernel matrix."""

@@ -43,7 +43,7 @@ def one_shot_core(source: Any, landmarks: NDArray, inner: Core, rank: int, tol: 
     P, values, _ = factorise(M, True, rank, tol)
     vectors = inner.left @ (B / sigma) @ P
     scaled = vectors * np.abs(values) ** 0.5
-    return Core(scaled, scaled * np.where(values < 0, -1.0, 1.0), values)
+    return Core(scaled, values)
 
 
 def squared_core(source: Any, landmarks: NDArray, rank: int, tol: float) -> Core:
@@ -79,4 +79,4 @@ def squared_core(source: Any, landmarks: NDArray, rank: int, tol: float) -> Core
     eigenvalues = np.einsum("ij,ij->j", vectors, gram @ inverse @ gram @ vectors)
     order = np.argsort(-np.abs(eigenvalues))[:rank]
     scaled = vectors[:, order] * np.abs(eigenvalues[order]) ** 0.5
-    return Core(scaled, scaled * np.sign(eigenvalues[order]), eigenvalues[order])
+    return Core(scaled, eigenvalues[order])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blas import add_product
-from .._blocks import row_blocks
+from .._blocks import mirror_upper, row_blocks
 from .._threads import one_blas_thread, over_blocks
 
 Array = NDArray[np.floating]
@@ -237,7 +236,7 @@ class MomentsSum:
         if self._origin is None:
             return Moments.zero(len(self._sum))
         d = self._sum / self.weight
-        scatter = symmetric(self._products - np.outer(self._sum, d))
+        scatter = mirror_upper(self._products - np.outer(self._sum, d))
         return Moments(self.weight, self._origin + d, scatter)
 
 
@@ -280,17 +279,6 @@ def _shifted(block: Array, origin: Array, weight: Array | None) -> Array:
     else:
         over_blocks(work, row_blocks(len(A), 1, -(-len(A) // 8)))
     return A
-
-
-def symmetric(A: Array) -> Array:
-    """Return the symmetric matrix with the upper triangle of A."""
-    return np.where(_lower(len(A)), A.T, A)
-
-
-@lru_cache(maxsize=1)
-def _lower(n: int) -> NDArray[np.bool_]:
-    """Return a mask of the entries below the diagonal; Newton's method needs it in every step."""
-    return np.tri(n, k=-1, dtype=bool)
 
 
 class Tile(NamedTuple):
