@@ -87,40 +87,44 @@ def attempt(job: Job, seed: int, known: Known, measure: Measure) -> tuple[dict[s
         return {"refused": float("nan")}, f"refused, {refused}"
 
 
-def cells_of(job: Job, measure: Measure, known: Known) -> list[Cell]:
-    """Return the cells of a job that are not known, computed on one core."""
+def cells_of(job: Job, seed: int, measure: Measure, known: Known) -> list[Cell]:
+    """Return the cells of a job at a seed, computed on one core."""
     from threadpoolctl import threadpool_limits
 
-    known, cells = dict(known), []
-    with threadpool_limits(1):
-        for seed in range(job.seeds):
-            if any(number == seed for number, _ in known):
-                continue
-            begin = time.process_time()
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                found, refused = attempt(job, seed, known, measure)
-            spent = round(time.process_time() - begin, 3)
-            said = {refused} if refused else {str(w.message) for w in caught}
-            warned = "; ".join(sorted(text.split(":")[0][:100] for text in said))
-            known |= {(seed, name): value for name, value in found.items()}
-            cells += [Cell(*job.key, seed, *item, spent, warned) for item in found.items()]
-    return cells
+    begin = time.process_time()
+    with threadpool_limits(1), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found, refused = attempt(job, seed, known, measure)
+    spent = round(time.process_time() - begin, 3)
+    said = {refused} if refused else {str(w.message) for w in caught}
+    warned = "; ".join(sorted(text.split(":")[0][:100] for text in said))
+    return [Cell(*job.key, seed, *item, spent, warned) for item in found.items()]
 
 
 def run_jobs(jobs: Sequence[Job], measure: Measure, file: Path | None, n_jobs: int) -> list[Cell]:
-    """Return the cells of all jobs; cells in the file are not computed again."""
+    """Return the cells of all jobs; cells in the file are not computed again.
+
+    The first seeds of all jobs come before the other seeds, which use what the first ones chose.
+    """
     from joblib import Parallel, delayed
 
     wanted = {job.key for job in jobs}
     cells = [cell for cell in read_cells(Cell, file) if cell.key in wanted]
-    known: dict[tuple, Known] = {}
+    known: dict[tuple, Known] = {job.key: {} for job in jobs}
     for cell in cells:
-        known.setdefault(cell.key, {})[cell.seed, cell.quantity] = cell.value
-    work = [delayed(cells_of)(job, measure, known.get(job.key, {})) for job in jobs]
-    for some in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
-        append_cells(some, file)
-        cells += some
+        known[cell.key][cell.seed, cell.quantity] = cell.value
+    for is_first in (True, False):
+        work = [
+            delayed(cells_of)(job, seed, measure, known[job.key])
+            for job in jobs
+            for seed in range(job.seeds)
+            if (seed == 0) is is_first and all(number != seed for number, _ in known[job.key])
+        ]
+        for some in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work):
+            append_cells(some, file)
+            cells += some
+            for cell in some:
+                known[cell.key][cell.seed, cell.quantity] = cell.value
     return cells
 
 
