@@ -65,6 +65,7 @@ bench: $(VENV)/.stamp-run ## run the benchmarks (speed, quality, Nyström, learn
 	$(BIN)/python benchmarks/nystrom.py
 	$(BIN)/python benchmarks/nystrom_quality.py
 	$(BIN)/python benchmarks/learners.py
+	$(BIN)/python benchmarks/everyday_costs.py
 	$(BIN)/python benchmarks/learned.py
 
 clean: ## remove the virtual environments, caches and build products

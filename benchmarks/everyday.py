@@ -194,6 +194,8 @@ def _by_method(cells: list[Cell]) -> dict[str, list[Cell]]:
 def _verdict(name: str, cells: list[Cell]) -> Iterator[Row]:
     """Yield the rows of one set: excess over the best peer, time of the fit, time of prediction."""
     by = _by_method(cells)
+    if OURS not in by or by.keys() <= {OURS, BESIDE}:  # nothing to compare
+        return
     n = len(by[OURS])
     peers = {m: _mean(c, "score") for m, c in by.items() if m not in (OURS, BESIDE)}
     best = min(peers, key=peers.__getitem__)

@@ -210,3 +210,12 @@ def test_everyday_prints_its_table_and_goes_on_where_it_ended(capsys, monkeypatc
     assert {row.work.split()[0].rstrip(":") for row in found} == {"diabetes", "skin"}
     monkeypatch.setattr(everyday, "_measured", None)  # nothing is measured again
     assert everyday.main(["--quick", "--csv", csv_file]) == found
+
+
+def test_everyday_costs_print_their_table(capsys, monkeypatch):
+    costs = script("everyday_costs", monkeypatch)
+    monkeypatch.setattr(costs, "find", lambda name: None)
+    rows = costs.main(["--quick"])
+    out = capsys.readouterr().out
+    assert all(row.line(quick=True) in out for row in rows)
+    assert rows[-1].work.startswith("KreinRidge alpha='cv', 500 x 64")

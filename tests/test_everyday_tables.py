@@ -13,11 +13,12 @@ from sklearn.model_selection import KFold
 
 from krein import KreinClassifier, KreinRegressor, KreinRidge, Nystrom, SimilarityFeatures
 from krein.auto import clock
-from krein.auto.choice import FACTORS, Choice, Sample, Search, choose_kernel, families
+from krein.auto.choice import Choice, Option, choose_kernel
 from krein.auto.columns import Columns
-from krein.auto.costs import ridge_megabytes
+from krein.auto.costs import exact_megabytes, ridge_megabytes
 from krein.auto.relevance import Likelihood, column_factors
-from krein.auto.sizes import EXACT, OPERATIONS, WIDE
+from krein.auto.search import FACTORS, Sample, Search, families
+from krein.auto.sizes import EXACT, FEW, OPERATIONS, WIDE
 from krein.auto.tables import Table
 from krein.estimators import least_squares
 from krein.forms import Signature
@@ -32,7 +33,7 @@ from krein.kernels import (
 )
 from krein.kernels.medians import stretched
 from krein.learning import Cholesky, Split
-from krein.learning.leave_one_out import LeaveOneOut, held_out
+from krein.learning.leave_one_out import LeaveOneOut, held_out, left_out, settings
 from krein.learning.selection import FoldProblems, Walk
 from krein.streaming import Moments
 
@@ -87,33 +88,34 @@ def test_only_widths_from_data_are_stretched():
 def test_leave_one_out_is_what_it_says():
     K = Gaussian(1.5)(X)
     whole = LeaveOneOut.of(K, Y, WEIGHT)
-    found = whole.losses()[8]
-    alpha = found.share * np.abs(whole.values).sum()
+    share, _ = settings(True)[8]
+    alpha = share * np.abs(whole.values).sum()
     centred = Y - np.average(Y, axis=0, weights=WEIGHT)
-    lost = 0.0
+    missed = np.empty_like(Y)
     for i in range(90):
         rest = np.delete(np.arange(90), i)
         A = K[np.ix_(rest, rest)] + alpha * np.diag(1 / WEIGHT[rest])
-        lost += (
-            WEIGHT[i] * np.square(centred[i] - K[i, rest] @ np.linalg.solve(A, centred[rest])).sum()
-        )
-    assert found.loss == pytest.approx(lost / WEIGHT.sum(), rel=1e-6)
+        missed[i] = centred[i] - K[i, rest] @ np.linalg.solve(A, centred[rest])
+    assert_allclose(whole.residuals()[..., 8], missed, rtol=1e-6, atol=1e-6 * np.abs(missed).max())
+    best, outputs = left_out(K, Y, WEIGHT)
+    assert best.loss <= np.average(np.square(missed).sum(axis=1), weights=WEIGHT) * (1 + 1e-6)
+    assert best.loss == pytest.approx(np.average(np.square(Y - outputs).sum(1), weights=WEIGHT))
 
 
 def test_rows_of_an_indefinite_kernel_are_held_out():
     K = DeltaGaussian(1.0, 3.0)(X)
-    found = held_out(K, Y, np.ones(90))[4]
-    lost, places = 0.0, np.arange(90) % 3
+    found, (share, _) = held_out(K, Y, np.ones(90))[..., 4], settings(False)[4]
+    places = np.arange(90) % 3
     for k in range(3):
         train, test = places != k, places == k
         values, U = np.linalg.eigh(K[np.ix_(train, train)])
-        alpha = found.share * np.abs(values).sum()
+        alpha = share * np.abs(values).sum()
         mean = Y[train].mean(axis=0)
         coef = U @ (
             (U.T @ (Y[train] - mean)) * (np.sign(values) / (np.abs(values) + alpha))[:, None]
         )
-        lost += np.square(Y[test] - mean - K[np.ix_(test, train)] @ coef).sum()
-    assert found.loss == pytest.approx(lost / 90, rel=1e-9)
+        missed = Y[test] - mean - K[np.ix_(test, train)] @ coef
+        assert_allclose(found[test], missed, rtol=1e-8, atol=1e-8 * np.abs(missed).max())
 
 
 # --- the kernel -----------------------------------------------------------------------------------
@@ -219,10 +221,10 @@ def test_columns_that_do_not_matter_get_small_factors():
     factors = column_factors(rows, y, np.ones(150), Gaussian(2.0))
     assert factors[:2].min() > 10 * factors[2:].max()
     choice = choose_kernel(rows, y, np.ones(150), None)
-    assert choice.columns.factors is not None
+    assert choice.options[0].columns.factors is not None
     assert "lowers the loss" in str(choice)
     noise = choose_kernel(rows, rng.normal(size=(150, 1)), np.ones(150), None)
-    assert noise.columns.factors is None
+    assert [option.columns.factors for option in noise.options] == [None]
 
 
 # --- columns in any units -------------------------------------------------------------------------
@@ -298,7 +300,7 @@ def test_few_rows_are_enough(n_rows):
 
 
 def _table(n_rows, megabytes=1024.0, hurried=False, n_outputs=1):
-    choice = Choice(Gaussian(), Columns(), [])
+    choice = Choice([Option(Gaussian(), Columns())], [])
     return Table(choice, n_rows, 3, n_outputs, 5, megabytes, hurried, 0)
 
 
@@ -315,13 +317,19 @@ def test_maps_are_exact_or_as_wide_as_fits():
     assert _widths(_table(EXACT, hurried=True)) == [100, 300, 1000, EXACT]
     (small,) = _widths(_table(EXACT, megabytes=100.0))
     assert ridge_megabytes(small, 5) <= 100
-    assert _widths(_table(EXACT), ("ridge", "squared hinge")) == [EXACT, 1000]
-    assert _widths(_table(EXACT, n_outputs=10_000), ("ridge", "squared hinge")) == [EXACT]
+    assert exact_megabytes(EXACT) <= 1024
+    both = ("ridge", "squared hinge")
+    assert _widths(_table(FEW), both) == [FEW, 1000]
+    assert _widths(_table(EXACT), both) == [EXACT]
+    assert _widths(_table(2 * EXACT), both) == [WIDE[-1], 1000]
+    assert _widths(_table(FEW, n_outputs=10_000), both) == [FEW]
     assert [c.width for c in _table(700).candidates(20, ["ridge"])] == [20]
     assert _table(700).notes(["ridge"]) == []
     (said,) = _table(EXACT, megabytes=100.0).notes(["ridge"])
     assert f"maps wider than {small}" in said
-    assert len(_table(EXACT, n_outputs=10_000).notes(["squared hinge"])) == 1
+    assert len(_table(FEW, n_outputs=10_000).notes(["squared hinge"])) == 1
+    (said,) = _table(EXACT).notes(["squared hinge"])
+    assert "more time than ridge on the exact kernel" in said
 
 
 @pytest.mark.parametrize("n_rows", [130, 300])
@@ -336,11 +344,12 @@ def test_a_limit_of_time_that_is_not_reached_changes_nothing(n_rows):
 
 
 def test_a_stopgap_is_kept_only_while_its_learner_has_no_other_map():
-    hurried = _table(EXACT, hurried=True).candidates("auto", ["ridge", "squared hinge"])
-    assert [candidate.width for candidate in hurried] == [100, 300, 1000, EXACT, 1000]
+    many = 2 * EXACT
+    hurried = _table(many, hurried=True).candidates("auto", ["ridge", "squared hinge"])
+    assert [candidate.width for candidate in hurried] == [100, 300, 1000, WIDE[-1], 1000]
     assert [candidate.is_stopgap for candidate in hurried] == [True, True, True, False, False]
     assert hurried[0].kinds == ("ridge", "squared hinge")
-    without = _table(EXACT, hurried=True, n_outputs=10_000)
+    without = _table(many, hurried=True, n_outputs=10_000)
     assert without.candidates("auto", ["ridge", "squared hinge"])[0].kinds == ("ridge",)
 
 

@@ -37,7 +37,8 @@ from .plan import Plan
 from .report import Report
 from .sizes import AT_ONCE, FEW, N_JUDGED
 from .tables import Table
-from .trials import TWO_SIDED, Tasks, Trials
+from .tasks import Tasks
+from .trials import TWO_SIDED, Trials
 from .values import median_dissimilarity, resolved
 
 LOG = logging.getLogger("krein")
@@ -129,12 +130,13 @@ class Automatic(Certainty, Estimator):
         seed = int(as_generator(self.random_state).integers(2**31))
         n_sampled = count(survey.sample.X)
         n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
-        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory)
-        few = plan.repeats > 0
         choice = self._choice(survey.sample, targets, clock)
+        is_table = choice is not None and choice.is_of_table
+        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory, is_table)
+        few = plan.repeats > 0
         kernel = self._kernel(data, survey.sample, few, choice)
         notes: list[str] = []
-        if choice is None or choice.columns is None:
+        if choice is None or not is_table:
             of_objects = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
             seen = views(kernel, n_rows, of_objects)
             n_jobs = None if isinstance(kernel, Remembered) else self.n_jobs
@@ -145,16 +147,16 @@ class Automatic(Certainty, Estimator):
             maps, notes = self._of_table(choice, shape, plan, seed)
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
-            self._learners(few),
-            self._criteria(few),
+            self._learners(few or is_table),
+            self._criteria(few or is_table),
             n_rows,
             partial(stage, self),
             clock,
             self.dissimilarity,
+            is_table,
         )
         trials.report.kernel, trials.report.notes = choice, notes
-        scales = choice is not None and choice.columns is not None
-        if not scales and self._recipe.depends_on_units(survey.sample.X):
+        if not is_table and self._recipe.depends_on_units(survey.sample.X):
             warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
@@ -167,8 +169,9 @@ class Automatic(Certainty, Estimator):
         """Return the maps of a kernel that was chosen, and what the budget leaves out."""
         n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else 5
         hurried = self.max_seconds is not None
-        table = Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed)
-        kinds = [kind for kind in self._learners(plan.repeats > 0) if kind != TWO_SIDED]
+        is_free = isinstance(self.cv, str)  # "auto": no folds were asked for
+        table = Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
+        kinds = [kind for kind in self._learners(True) if kind != TWO_SIDED]
         maps = table.candidates(self.n_components, kinds)
         expected = table.expected(maps)
         LOG.info("%s on %d rows. %s", self._name, sizes[0], expected)
@@ -213,6 +216,8 @@ class Automatic(Certainty, Estimator):
             )
         self.estimators_ = trials.finish()
         self.best_estimator_, self.report_ = self.estimators_[0], trials.report
+        if trials.mixes:
+            self.kernel_ = _kernel_of(self.best_estimator_)
         with stage(self, "calibration"):
             self._calibration = trials.tasks.targets.calibration(trials.held_out())
         if not trials.saw_both_sides:
@@ -266,16 +271,24 @@ class Automatic(Certainty, Estimator):
                 return np.average([f(rows) for f in methods], axis=0, weights=shares)
             if len(methods) == 1:
                 return methods[0](rows.X)
+            if not isinstance(rows.X, list):  # no kernel values are stored
+                return np.average([f(rows.X) for f in methods], axis=0, weights=shares)
             means = Collected(
                 lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)
             )
             return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
 
 
+def _kernel_of(model: Any) -> Kernel:
+    """Return the kernel of the map of a model on a table, which may be the end of a pipeline."""
+    features = model.features_
+    return getattr(features, "steps", [("", features)])[-1][1].kernel_
+
+
 def one_per_map(models: list[Any]) -> list[Any]:
     """Average the coefficients of the models on each map: the mean output stays the same.
 
-    The attribute `_share` of a model is the number of models that it stands for.
+    The attribute `_share` of a model is its weight in the mean.
     """
     groups: dict[int, list[Any]] = {}
     for model in models:
@@ -283,9 +296,12 @@ def one_per_map(models: list[Any]) -> list[Any]:
     found = []
     for group in groups.values():
         one = copy.copy(group[0])
-        one._share = len(group)
+        shares = [model._share for model in group]
+        one._share = sum(shares)
         if len(group) > 1:
-            one.coef_ = np.mean([model.coef_ for model in group], axis=0)
-            one.intercept_ = np.mean([model.intercept_ for model in group], axis=0)
+            one.coef_ = np.average([model.coef_ for model in group], axis=0, weights=shares)
+            one.intercept_ = np.average(
+                [model.intercept_ for model in group], axis=0, weights=shares
+            )
         found.append(one)
     return found

@@ -11,14 +11,20 @@ EIGEN, CHOLESKY, PRODUCT = 9.0, 1 / 3, 2.0
 PER_VALUE = 20.0
 # Penalties of least squares, and Newton steps of a margin machine for all its penalties, per fold.
 PENALTIES, STEPS = 7, 30
-# Square matrices that least squares holds at once, in addition to those of the folds.
-MATRICES = 10
+# Square matrices that least squares holds at once, in addition to those of the folds, and square
+# matrices of ridge on the exact kernel.
+MATRICES, EXACT_MATRICES = 10, 11
 
 
 def ridge_cost(n_rows: int, n_columns: int, width: int, n_folds: int) -> float:
     """Return the operations of a ridge with tuned penalties on a Nyström map of some width."""
     cost = _map_cost(n_rows, n_columns, width) + n_rows * width**2
     return cost + n_folds * (PENALTIES * CHOLESKY * width**3 + 3 * width**2)
+
+
+def exact_cost(n_rows: int, n_columns: int) -> float:
+    """Return the operations of ridge on the exact kernel, with rows that are left out in turn."""
+    return _map_cost(n_rows, n_columns, n_rows) + 2 * n_rows**3
 
 
 def margin_cost(n_rows: int, n_columns: int, width: int, n_folds: int, n_outputs: int) -> float:
@@ -35,6 +41,11 @@ def _map_cost(n_rows: int, n_columns: int, width: int) -> float:
 def ridge_megabytes(width: int, n_folds: int) -> float:
     """Return the memory of a ridge with tuned penalties: the moments of each fold and some more."""
     return 8 * (n_folds + MATRICES) * width**2 / 2**20
+
+
+def exact_megabytes(n_rows: int) -> float:
+    """Return the memory of ridge on the exact kernel."""
+    return 8 * EXACT_MATRICES * n_rows**2 / 2**20
 
 
 def margin_megabytes(n_rows: int, width: int) -> float:

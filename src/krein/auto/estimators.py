@@ -29,9 +29,10 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
     is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
     distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
-    their own (automatic relevance determination) if that clearly lowers the error of other rows.
-    Kreĭn ridge then learns on the exact kernel with up to 2800 rows, else on the widest Nyström map
-    that fits `max_megabytes` and a budget of operations, which are counted and not timed.
+    their own (automatic relevance determination) if that clearly lowers the error of other rows; a
+    kernel with equal widths stays beside it if a mixture of both is better. Kreĭn ridge then learns
+    on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits
+    `max_megabytes` and a budget of operations, which are counted and not timed.
 
     If a kernel is given, the learner tries Kreĭn ridge and variance-constrained least squares, each
     with its penalties tuned, on Nyström maps of several ranks, on similarities as features and on a
@@ -120,10 +121,12 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
     is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
     distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
-    their own (automatic relevance determination) if that clearly lowers the error of other rows.
-    Kreĭn ridge then learns on the exact kernel with up to 2800 rows, else on the widest Nyström map
-    that fits `max_megabytes` and a budget of operations, which are counted and not timed. The
-    squared-hinge machine learns on up to 1000 landmarks.
+    their own (automatic relevance determination) if that clearly lowers the error of other rows; a
+    kernel with equal widths stays beside it if a mixture of both is better. Kreĭn ridge then learns
+    on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits
+    `max_megabytes` and a budget of operations, which are counted and not timed. With up to 2000 or
+    more than 3400 rows the squared-hinge machine learns on up to 1000 landmarks, and held-out rows
+    choose the weights of both learners.
 
     If a kernel is given, the learner tries Kreĭn ridge, variance-constrained least squares and the
     squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks, on

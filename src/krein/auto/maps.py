@@ -41,6 +41,11 @@ class Candidate(NamedTuple):
         same learner is fitted on another map.
     costs : tuple of float
         The predicted number of operations of each learner of `kinds`; empty if it is unknown.
+    share : float
+        The weight of a ridge model in the mixture of ridge models of a table.
+    leaves_one_out : bool
+        True if ridge is tuned by rows that are left out in turn, in closed form: the map is exact
+        and its kernel positive definite.
     """
 
     name: str
@@ -51,6 +56,8 @@ class Candidate(NamedTuple):
     is_nested: bool = True
     is_stopgap: bool = False
     costs: tuple[float, ...] = ()
+    share: float = 1.0
+    leaves_one_out: bool = False
 
     def cost(self, kind: str) -> float | None:
         """Return the predicted number of operations of a learner, or None if it is unknown."""

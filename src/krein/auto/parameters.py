@@ -18,7 +18,7 @@ kernel : Kernel, "precomputed", "auto" or None, default=None
     up to 2000 rows.
 n_components : int or "auto", default="auto"
     The rank of Nyström maps. A number leaves out all other maps. If the learner chooses the kernel,
-    "auto" means the exact kernel with up to 2800 rows, else the widest map that fits the budget of
+    "auto" means the exact kernel with up to 3400 rows, else the widest map that fits the budget of
     operations and memory. If the kernel is given, "auto" tries the ranks 25, 100, 300 and, with up
     to 1500 rows, all rows.
 dissimilarity : bool, default=False
@@ -27,7 +27,8 @@ dissimilarity : bool, default=False
     how to turn dissimilarities into similarities.
 n_models : int or "auto", default="auto"
     The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
-    with up to 2000 rows, else 1.
+    with up to 2000 rows, else 1. If the learner chooses the kernel of a table, "auto" is 6 at any
+    number of rows, and the trials are mixed with weights that held-out rows choose.
 max_seconds : float, default=None
     The time limit of the fit; None means no limit. A trial that is expected to end later is not
     started, and the search for a kernel ends after half of this time. With a limit that is never
@@ -37,7 +38,8 @@ max_megabytes : float, default=1024
     Maps whose matrices need more memory are not tried.
 cv : int, splitter, iterable of (train, test) or "auto", default="auto"
     The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
-    up to 100 rows, else 5.
+    up to 100 rows, else 5. For ridge on the exact kernel of a table, "auto" leaves out every row in
+    turn.
 n_jobs : int, default=None
     Number of processes that evaluate a kernel of objects; None means the current process and −1 all
     cores. Kernels of vectors and matrix products use threads instead.
@@ -51,8 +53,9 @@ estimators_ : list
 report_ : Report
     What was tried and why; printing it shows a table and a sentence.
 kernel_ : Kernel or "precomputed"
-    The kernel of all trials. Its width is a number, also if "median" was passed. A kernel that the
-    learner chose takes the standardised columns, not the rows of X.
+    The kernel of all trials. Its width is a number, also if "median" was passed. If the learner
+    chose kernels, the kernel of `best_estimator_`, which takes the standardised columns and not the
+    rows of X.
 n_features_in_ : int
     The number of columns of X.
 feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -32,8 +32,13 @@ class Plan:
     chooses: bool = True
 
     @classmethod
-    def of(cls, cv: Any, n_models: int | str, n_rows: int, in_memory: bool) -> Plan:
-        """Return the plan for a number of distinct rows and the wishes of the user."""
+    def of(
+        cls, cv: Any, n_models: int | str, n_rows: int, in_memory: bool, is_table: bool = False
+    ) -> Plan:
+        """Return the plan for a number of distinct rows and the wishes of the user.
+
+        Few models are tried on a table, and their mixture is chosen on any number of rows.
+        """
         numbered = isinstance(cv, Integral | str | None)
         repeats = int(in_memory and n_rows <= FEW)
         chooses = not repeats or n_rows > FEWEST
@@ -44,7 +49,7 @@ class Plan:
         elif hasattr(cv, "__next__"):
             cv = list(cv)  # only one trial could walk an iterator
         if isinstance(n_models, str):
-            kept = None if not chooses else AVERAGED if repeats else 1
+            kept = None if not chooses else AVERAGED if repeats or is_table else 1
         else:
             kept = int(n_models)
         return cls(cv, repeats, kept, chooses)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
+from .._blocks import mirror_upper
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
 from ..kernels._distances import city_distances, distances
 
@@ -83,8 +84,7 @@ class Likelihood:
         R, failed = dpotrf(C, clean=0)
         if failed:
             return 1e10, np.zeros_like(logs)
-        inverse = np.triu(dpotri(R)[0])
-        inverse += np.triu(inverse, 1).T
+        inverse = mirror_upper(dpotri(R)[0])
         solved = inverse @ self.Y
         square = float(np.sum(self.Y * solved)) / (n * q)
         value = 0.5 * np.log(square) + np.log(np.diagonal(R)).sum() / n

@@ -31,7 +31,7 @@ N_JUDGED = 100
 # values.
 AT_ONCE = 256
 # On a table, all rows are landmarks with at most this many rows.
-EXACT = 2800
+EXACT = 3400
 # Widths of maps of a table with more rows: the widest one that fits the budget is used.
 WIDE = (100, 300, 1000, 2000, 2800)
 # The width of the widest map of a kernel that is given, on many rows of numbers.

@@ -10,10 +10,17 @@ from sklearn.pipeline import make_pipeline
 
 from ..features import Nystrom
 from ..kernels import DeltaGaussian
-from .choice import Choice
-from .costs import margin_cost, margin_megabytes, ridge_cost, ridge_megabytes
+from .choice import Choice, Option
+from .costs import (
+    exact_cost,
+    exact_megabytes,
+    margin_cost,
+    margin_megabytes,
+    ridge_cost,
+    ridge_megabytes,
+)
 from .maps import Candidate
-from .sizes import EXACT, MARGIN, OPERATIONS, WIDE
+from .sizes import EXACT, FEW, MARGIN, OPERATIONS, WIDE
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,8 @@ class Table:
     is_hurried : bool
         True if a clock limits the fit: narrower maps then come first, as stopgaps.
     seed : int
+    leaves_one_out : bool
+        True if ridge on the exact kernel may be tuned by rows that are left out in turn.
     """
 
     choice: Choice
@@ -39,26 +48,34 @@ class Table:
     megabytes: float
     is_hurried: bool
     seed: int
+    leaves_one_out: bool = True
 
     def candidates(self, n_components: int | str, learners: list[str]) -> list[Candidate]:
         """Return the maps to try, cheap ones first, each with its learners."""
         if n_components != "auto":
-            return [self._map(min(int(n_components), self.n_rows), tuple(learners))]
+            width = min(int(n_components), self.n_rows)
+            return [self._map(self._options[0], width, tuple(learners))]
         margins = tuple(kind for kind in learners if kind == "squared hinge")
         return list(self._all(margins))
 
+    @property
+    def _options(self) -> list[Option]:
+        return self.choice.options
+
     def _all(self, margins: tuple[str, ...]) -> Iterator[Candidate]:
+        first, *others = self._options
         width, margin = self._width(), self._margin()
         if self.is_hurried and WIDE[0] < width:
             cheap = margins if margin > WIDE[0] else ()
-            yield self._map(WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
+            yield self._map(first, WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
             # Maps of at least half the width would cost a large part of the last trial.
             for narrow in (w for w in WIDE[1:] if 2 * w < width):
-                yield self._map(narrow, ("ridge",))._replace(is_stopgap=True)
+                yield self._map(first, narrow, ("ridge",))._replace(is_stopgap=True)
         shared = margins if margin >= width else ()
-        yield self._map(width, ("ridge", *shared))
+        yield self._map(first, width, ("ridge", *shared))
+        yield from (self._map(other, width, ("ridge",)) for other in others)
         if margins and 0 < margin < width:
-            yield self._map(margin, margins)
+            yield self._map(first, margin, margins)
 
     def expected(self, maps: list[Candidate]) -> str:
         """Return a sentence that says what the trials on these maps are expected to cost."""
@@ -68,11 +85,18 @@ class Table:
             "core."
         )
 
-    def _cost(self, width: int, kind: str) -> float:
+    def _cost(self, option: Option, width: int, kind: str) -> float:
+        if kind == "ridge" and self._is_left_out(option, width):
+            return exact_cost(self.n_rows, self.n_columns)
         sizes = self.n_rows, self.n_columns, width, self.n_folds
         return (
             margin_cost(*sizes, self.n_outputs) if kind == "squared hinge" else ridge_cost(*sizes)
         )
+
+    def _is_left_out(self, option: Option, width: int) -> bool:
+        """Return True if rows are left out in turn, in closed form."""
+        is_positive = not isinstance(option.kernel, DeltaGaussian)
+        return self.leaves_one_out and width >= self.n_rows and is_positive
 
     def notes(self, learners: list[str]) -> list[str]:
         """Return sentences that say what the budget leaves out."""
@@ -84,24 +108,34 @@ class Table:
                 "landmarks."
             )
         if "squared hinge" in learners and not self._margin():
-            found.append(
-                "Left out: squared hinge, which would need more than "
-                f"{OPERATIONS:.0e} operations or max_megabytes={self.megabytes:g}."
-            )
+            why = f"more than {OPERATIONS:.0e} operations or max_megabytes={self.megabytes:g}"
+            if self._is_exact_on_many:
+                why = "much more time than ridge on the exact kernel"
+            found.append(f"Left out: squared hinge, which would need {why}.")
         return found
 
+    @property
+    def _is_exact_on_many(self) -> bool:
+        """True if ridge has the exact kernel of so many rows that margin machines gain little."""
+        return self.n_rows > FEW and self._width() == self.n_rows
+
     def _width(self) -> int:
-        """Return the width of the widest map whose ridge fits the budget."""
-        widths = [*(w for w in WIDE if w < self.n_rows), min(self.n_rows, EXACT)]
+        """Return the width of the widest maps whose ridge fits the budget."""
+        exact = [self.n_rows] if self.n_rows <= EXACT else []
+        widths = [*(w for w in WIDE if w < self.n_rows), *exact]
         fits = [w for w in widths if self._fits_ridge(w)]
         return max(fits, default=widths[0])
 
     def _fits_ridge(self, width: int) -> bool:
-        cost = ridge_cost(self.n_rows, self.n_columns, width, self.n_folds)
-        return cost <= OPERATIONS and ridge_megabytes(width, self.n_folds) <= self.megabytes
+        cost = sum(self._cost(option, width, "ridge") for option in self._options)
+        left_out = all(self._is_left_out(option, width) for option in self._options)
+        needed = exact_megabytes(width) if left_out else ridge_megabytes(width, self.n_folds)
+        return cost <= OPERATIONS and needed <= self.megabytes
 
     def _margin(self) -> int:
-        """Return the width of the map of margin machines; 0 if none fits the budget."""
+        """Return the width of the map of margin machines; 0 if they are not tried."""
+        if self._is_exact_on_many:
+            return 0
         sizes = self.n_rows, self.n_columns
         for width in (min(MARGIN, self.n_rows), WIDE[1], WIDE[0]):
             cost = margin_cost(*sizes, width, self.n_folds, self.n_outputs)
@@ -109,9 +143,9 @@ class Table:
                 return width
         return 0
 
-    def _map(self, width: int, kinds: tuple[str, ...]) -> Candidate:
+    def _map(self, option: Option, width: int, kinds: tuple[str, ...]) -> Candidate:
         whole = width >= self.n_rows
-        kernel = self.choice.kernel
+        kernel, columns, share = option
         made: Any = Nystrom(
             kernel,
             width,
@@ -120,11 +154,23 @@ class Table:
             core="truncated",
             random_state=self.seed,
         )
-        if isinstance(kernel, DeltaGaussian) and not whole:
-            made = Nystrom(kernel, width, landmarks="uniform", random_state=self.seed)
-        if self.choice.columns is not None:
-            made = make_pipeline(self.choice.columns, made)
-        name = "Nystrom (all)" if whole else "Nystrom"
         signed = isinstance(kernel, DeltaGaussian)
-        costs = tuple(self._cost(width, kind) for kind in kinds)
-        return Candidate(name, width, made, kinds=kinds, is_nested=signed, costs=costs)
+        if signed and not whole:
+            made = Nystrom(kernel, width, landmarks="uniform", random_state=self.seed)
+        if columns is not None:
+            made = make_pipeline(columns, made)
+        name = "Nystrom (all)" if whole else "Nystrom"
+        if len(self._options) > 1 and columns is not None and columns.factors is not None:
+            name += ", by column"
+        costs = tuple(self._cost(option, width, kind) for kind in kinds)
+        left_out = self._is_left_out(option, width)
+        return Candidate(
+            name,
+            width,
+            made,
+            kinds=kinds,
+            is_nested=signed,
+            costs=costs,
+            share=share,
+            leaves_one_out=left_out,
+        )

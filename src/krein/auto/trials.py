@@ -11,96 +11,40 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._hashing import as_key
 from .._threads import blas_threads_for
-from .._validation import as_generator
 from ..estimators._errors import NoFoldsError
-from ..estimators._representation import Recipe
-from ..estimators._targets import Targets
 from ..estimators._task import Task
 from ..kernels.errors import BadPairError
-from ..streaming import Data, HeldRows, Survey
+from ..streaming import HeldRows
 from .clock import Clock
 from .maps import Candidate
-from .plan import Plan
+from .mixing import losses_of, mixture
 from .report import NAMES, Report, Trial
 from .sizes import GOOD_MAPS
+from .tasks import Tasks
 
 # Trials with a loss of at most this many times the smallest one may be averaged.
 AS_GOOD = 1.5
 # The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
+# The name of ridge.
+RIDGE = "ridge"
 # The name of the learner that is tried on all maps of a kernel that is not symmetric.
 TWO_SIDED = "two-sided"
 
 
-@dataclass
-class Tasks:
-    """The tasks of all trials: one survey per repetition serves all maps and learners.
-
-    Attributes
-    ----------
-    owner : str
-        The name of the automatic learner.
-    data : Data
-    targets : Numbers or Classes
-    plan : Plan
-    seed : int
-    """
-
-    owner: str
-    data: Data
-    targets: Targets
-    plan: Plan
-    seed: int
-    _surveys: list[Survey] = field(default_factory=list)
-    _made: dict[Candidate, list[Task]] = field(default_factory=dict)
-
-    @property
-    def seeds(self) -> list[int]:
-        """The seed of each repetition."""
-        return [self.seed + i for i in range(max(1, self.plan.repeats))]
-
-    def surveys(self) -> list[Survey]:
-        """Return the surveys of the data with the folds of each repetition."""
-        if not self._surveys:
-            keys = [as_key(as_generator(seed)) for seed in self.seeds]
-            classify = hasattr(self.targets, "labels")
-            self._surveys = [
-                Survey.of(self.data, key, self.plan.cv, classify, self.owner) for key in keys
-            ]
-        return self._surveys
-
-    def of(self, candidate: Candidate) -> list[Task]:
-        """Return the tasks of a map, one per repetition, and keep them for other learners."""
-        if candidate not in self._made:
-            self._made[candidate] = [
-                self._task(candidate, survey, seed)
-                for survey, seed in zip(self.surveys(), self.seeds, strict=True)
-            ]
-        return self._made[candidate]
-
-    def keep(self, candidates: list[Candidate]) -> None:
-        """Forget the tasks of all other maps."""
-        self._made = {c: tasks for c, tasks in self._made.items() if c in candidates}
-
-    def _task(self, candidate: Candidate, survey: Survey, seed: int) -> Task:
-        recipe = Recipe(self.owner, None, 1, candidate.features, seed)
-        rng = as_generator(seed)
-        as_key(rng)  # as a learner does, which draws its key first
-        representation = recipe.fit(survey.sample, self.targets, rng)
-        shared = self.plan.repeats > 0
-        return Task(self.data, survey, self.targets, recipe, representation, shared)
-
-
 class Good(NamedTuple):
-    """A trial that may be kept: its losses, index, learner, map and fitted models."""
+    """A trial that may be kept: its losses, index, learner, map, fitted models and their outputs.
+
+    The outputs of rows that were held out are there if trials are mixed.
+    """
 
     losses: tuple[float, ...]
     place: int
     kind: str
     candidate: Candidate
     models: list[Any]
+    held: HeldRows | None = None
 
 
 @dataclass
@@ -122,6 +66,8 @@ class Trials:
         The time after which no trial begins.
     is_patient : bool
         True if a failure of the first trial does not end the fit, because other maps follow.
+    mixes : bool
+        True if trials are mixed with weights that held-out rows choose, instead of averaged.
     """
 
     tasks: Tasks
@@ -131,6 +77,7 @@ class Trials:
     stage: Callable[[str], AbstractContextManager]
     clock: Clock = field(default_factory=lambda: Clock(None))
     is_patient: bool = False
+    mixes: bool = False
 
     def __post_init__(self) -> None:
         self.plan = self.tasks.plan
@@ -151,6 +98,8 @@ class Trials:
             if candidate.kinds is not None:
                 for kind in candidate.kinds:
                     self.attempt(kind, candidate)
+                if self.mixes:  # all that later steps need is known
+                    self.tasks.keep([])
                 continue
             kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
             scores[candidate] = min(self.attempt(kind, candidate) for kind in kinds)
@@ -190,7 +139,7 @@ class Trials:
         lasting = [good for good in self._good if not good.candidate.is_stopgap]
         fitted = {good.kind for good in lasting}
         waiting = [g for g in self._good if g.candidate.is_stopgap and g.kind not in fitted]
-        if self.plan.chooses:
+        if self.plan.chooses and not self.mixes:
             # Stopgaps are not compared with others: they may be forgotten later.
             useful = {good.place for _, best in self._choices(lasting) for good in best}
             lasting = [good for good in lasting if good.place in useful]
@@ -214,9 +163,24 @@ class Trials:
             # Otherwise this map does not suit the data, e.g. a kernel without a measure.
             self._first_error = self._first_error or error
             return str(error)
-        losses = _mean(models, self.criteria)
-        self._good.append(Good(losses, len(self.report.trials), kind, candidate, models))
+        held = self._outputs(models, self.tasks.of(candidate)) if self.mixes else None
+        losses = (
+            _mean(models, self.criteria)
+            if held is None
+            else losses_of(held, self.tasks.targets, self.criteria)
+        )
+        self._good.append(Good(losses, len(self.report.trials), kind, candidate, models, held))
         return ""
+
+    def _outputs(self, models: list[Any], tasks: list[Task]) -> HeldRows:
+        """Return the averaged outputs of models for rows that they have not learned from.
+
+        The held-out rows of all models come in the same order, which depends on their content only.
+        """
+        found = [model._held_out(task) for model, task in zip(models, tasks, strict=False)]
+        for model in models:
+            model._forget_folds()
+        return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
 
     def _models(self, kind: str, candidate: Candidate) -> list[Any]:
         learner, options = self.learners[kind]
@@ -225,7 +189,7 @@ class Trials:
             model = learner(
                 features=candidate.features,
                 alpha="cv",
-                cv=self.plan.cv,
+                cv="loo" if kind == RIDGE and candidate.leaves_one_out else self.plan.cv,
                 nested=self.plan.repeats > 0 and candidate.is_nested,
                 calibrate=False,
                 random_state=seed,
@@ -291,26 +255,56 @@ class Trials:
 
     def finish(self) -> list[Any]:
         """Complete the report and return the models to average; the best trial comes first."""
-        name, kept = self._choices(self._good)[0] if self.plan.chooses else self._close()
+        if self.mixes:
+            name, kept, weights = self._mixed()
+        else:
+            name, kept = self._choices(self._good)[0] if self.plan.chooses else self._close()
+            weights = [1.0 / len(kept)] * len(kept)
         self.report.averaged = [good.place for good in kept]
-        self.report.reason = self._reason(name, len(kept))
+        self.report.reason = self._reason(name, kept, weights)
+        if self.plan.n_models == 1:
+            kept, weights = [kept[0]._replace(models=kept[0].models[:1])], [1.0]
+        self._kept = list(zip(kept, weights, strict=True))
+        for good, weight in self._kept:
+            for model in good.models:
+                model._share = weight / len(good.models)
+        return [model for good in kept for model in good.models]
+
+    def _mixed(self) -> tuple[str, list[Good], list[float]]:
+        """Return the deciding loss, and the trials to mix with their weights.
+
+        The choice of the kernel has decided the weights of ridge on its maps: these maps may have
+        learned from all rows. Held-out rows decide the weights of the learners.
+        """
+        name = self.criteria[0]
+        teams: dict[str, list[Good]] = {}
+        for good in sorted(self._good, key=lambda good: good.losses):
+            teams.setdefault(good.kind, []).append(good)
+        held = {kind: _team_outputs(team) for kind, team in teams.items()}
+        any_held = next(iter(held.values()))
+        outputs = [rows.outputs for rows in held.values()]
+        found = mixture(outputs, any_held.Y, any_held.weight, clips=name == "brier")
         pairs = [
-            (model, task)
-            for good in kept
-            for model, task in zip(good.models, self.tasks.of(good.candidate), strict=True)
+            (good, weight * good.candidate.share / sum(g.candidate.share for g in team))
+            for team, weight in zip(teams.values(), found, strict=True)
+            for good in team
+            if weight
         ]
-        self._kept = pairs[:1] if self.plan.n_models == 1 else pairs
-        return [model for model, _ in self._kept]
+        pairs = sorted(pairs, key=lambda pair: -pair[1])[: self.plan.n_models]
+        total = sum(weight for _, weight in pairs)
+        return name, [good for good, _ in pairs], [weight / total for _, weight in pairs]
 
     def held_out(self) -> HeldRows:
-        """Return the averaged outputs of the kept models for rows that they have not learned from.
-
-        The held-out rows of all models come in the same order, which depends on their content only.
-        """
-        found = [model._held_out(task) for model, task in self._kept]
-        for model, _ in self._kept:
-            model._forget_folds()
-        return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
+        """Return the mean outputs of the kept models for rows that they have not learned from."""
+        found = [
+            self._outputs(good.models, self.tasks.of(good.candidate))
+            if good.held is None
+            else good.held
+            for good, _ in self._kept
+        ]
+        weights = [weight for _, weight in self._kept]
+        mean = np.average([held.outputs for held in found], axis=0, weights=weights)
+        return found[0]._replace(outputs=mean)
 
     def _close(self) -> tuple[str, list[Good]]:
         """Return the first criterion and all trials that are not far behind, the best one first."""
@@ -328,10 +322,12 @@ class Trials:
             return f"{n_folds}-fold cross-validation{times}"
         return "cross-validation on the given folds"
 
-    def _reason(self, name: str, n_kept: int) -> str:
+    def _reason(self, name: str, kept: list[Good], weights: list[float]) -> str:
         trials, (criterion, *others) = self.report.trials, self.criteria
-        first = trials[self.report.chosen]
+        first, n_kept = trials[self.report.chosen], len(kept)
         smallest = f"smallest {NAMES[name]}"
+        if self.mixes:
+            return self._mixed_reason(kept, weights)
         if not self.plan.chooses:
             close = f"up to {CLOSE} times the smallest squared error of {self._judgement()}"
             if n_kept == 1:
@@ -349,6 +345,21 @@ class Trials:
             more = f"{n_kept - 1} other{'s' if n_kept > 2 else ''}"
             found += f", averaged with {more} nearly as good"
         return f"{found}."
+
+    def _mixed_reason(self, kept: list[Good], weights: list[float]) -> str:
+        said, loss = [self.report.trials[good.place] for good in kept], NAMES[self.criteria[0]]
+        if len(said) == 1:
+            return f"Chosen: {said[0]}, with the smallest {loss} of held-out rows."
+        parts = [f"{100 * w:.0f} % {trial}" for trial, w in zip(said, weights, strict=True)]
+        return f"Mixed, by the {loss} of held-out rows: {', '.join(parts)}."
+
+
+def _team_outputs(team: list[Good]) -> HeldRows:
+    """Return the outputs of held-out rows by the trials of one learner."""
+    held = [good.held for good in team if good.held is not None]
+    shares = [good.candidate.share for good in team]
+    mean = np.average([rows.outputs for rows in held], axis=0, weights=shares)
+    return held[0]._replace(outputs=mean)
 
 
 def _mean(models: list[Any], names: tuple[str, ...]) -> tuple[float, ...]:

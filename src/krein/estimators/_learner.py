@@ -154,7 +154,8 @@ class Learner(Certainty, Estimator):
         return Recipe(self._name, self.kernel, self.n_components, self.features, self.random_state)
 
     def _survey(self, data: Data, key: int) -> Survey:
-        return Survey.of(data, key, self.cv, self._classifies, self._name)
+        folds = None if isinstance(self.cv, str) else self.cv  # rows that are left out need none
+        return Survey.of(data, key, folds, self._classifies, self._name)
 
     def _targets_of(self, survey: Survey) -> Targets:
         if self._classifies:

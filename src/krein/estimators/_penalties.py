@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ Array = NDArray[np.floating]
 
 # Penalties to try, as shares of the features' total variance, and the bounds of a search.
 SHARES = np.geomspace(1e-8, 1, 9)
+FINE = np.geomspace(1e-8, 1, 33)
 REACH = 1e-10, 1e2
 # Spreads to try, and the bounds of a search.
 SPREADS = (0.1, 0.3, 0.5, 0.7, 0.85, 1.0, 1.2)
@@ -123,6 +124,16 @@ class Wanted:
             pairs = [(a, self._second(a)) for a in alphas]
         spreads = SPREADS if self.spread == "cv" else (self.spread,)
         return [self._made(a, b, spread) for a, b in pairs for spread in spreads]
+
+    def finer_grid(self, problem: LeastSquares, scale: float, form: Form) -> list[Any]:
+        """Return the penalties to try if further ones cost little: a finer default grid of alpha.
+
+        If both penalties are free, pairs of them are many already.
+        """
+        is_given = self.alphas is not None or not isinstance(self.alpha, str)
+        if is_given or self.is_second_free(form):
+            return self.grid(problem, scale, form)
+        return replace(self, alphas=FINE * scale).grid(problem, scale, form)
 
     @property
     def is_default(self) -> bool:

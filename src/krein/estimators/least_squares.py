@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._threads import LARGE
 from .._validation import as_generator, outside_level
 from ..forms import Form
-from ..learning import L1, LeastSquares, SquaredError, solver_for
+from ..learning import L1, LeastSquares, LeftOut, Split, SquaredError, solver_for
 from ..learning.selection import FoldProblems, Walk, best
-from ..streaming import Folds, Moments, Survey, fold
+from ..streaming import Folds, HeldOut, HeldRows, Moments, Survey, fold
 from ._errors import NoFoldsError
 from ._learner import Learner
+from ._left_out import EqualRows, LeftOutRows, LeftOutScores, check_left_out
 from ._passes import Mistakes, Scores
 from ._penalties import Wanted, as_table
 from ._representation import Representation
@@ -33,6 +34,8 @@ class LeastSquaresLearner(Learner):
 
     # The moments of the data, if they are kept for `partial_fit`.
     _parts: list[Moments]
+    # The models of all other rows for the chosen penalty, until the outputs are calibrated.
+    _left_out: LeftOut
     # False if only the targets are centred.
     _center_features = True
 
@@ -40,7 +43,14 @@ class LeastSquaresLearner(Learner):
     def _needs_folds(self) -> bool:
         return Wanted.of(self).is_tuned
 
+    @property
+    def _leaves_one_out(self) -> bool:
+        """True if every row is judged by the model of all other rows, in closed form."""
+        return isinstance(self.cv, str) and self.cv == "loo"
+
     def _solve(self, task: Task) -> None:
+        if self._leaves_one_out:
+            return self._solve_left_out(task)
         # Folds with maps of their own have moments of their own; `partial_fit` has no such folds.
         nests = self._nests(task)
         by_fold = (self._needs_folds or self._is_calibrated) and not (task.is_shared and nests)
@@ -66,7 +76,11 @@ class LeastSquaresLearner(Learner):
             raise self._no_folds(survey.n_rows)
         tuned = wanted.is_tuned
         penalty = self._tune(wanted, solver, problems, task) if tuned else wanted.given()
-        self._store(*self._fitted(solver, problems, parts, penalty, task))
+        self._keep(penalty, *self._fitted(solver, problems, parts, penalty, task))
+
+    def _keep(self, penalty: Any, coef: Array, intercept: Array) -> None:
+        """Store the solution for a penalty."""
+        self._store(coef, intercept)
         self.alpha_, self.alpha_neg_ = penalty.alpha, penalty.alpha_neg
         if hasattr(penalty, "spread"):
             self.spread_ = penalty.spread
@@ -113,6 +127,59 @@ class LeastSquaresLearner(Learner):
         """The coefficients (p, q) and intercepts (q,) of a problem."""
         coef = solver.solve(problem, penalty)
         return coef, problem.intercept(coef)
+
+    # --- every row left out ---------------------------------------------------------------------
+
+    def _solve_left_out(self, task: Task) -> None:
+        """Tune and solve by the errors of rows that are left out one at a time."""
+        wanted = Wanted.of(self)
+        check_left_out(self, wanted.kind is Split, task.representation.is_supervised)
+        task.keep_features()  # for the passes over rows that are left out
+        self._parts = task.moments
+        problem = self._whole(task)
+        solver = self._solver(task.representation)
+        penalty = self._tuned_left_out(wanted, solver, task) if wanted.is_tuned else wanted.given()
+        self._keep(penalty, *self._solution(solver, problem, penalty))
+
+    def _whole(self, task: Task) -> LeastSquares:
+        """The problem of all rows."""
+        return LeastSquares.of(task.moments[0], task.targets.n_outputs, self.fit_intercept)
+
+    def _tuned_left_out(self, wanted: Wanted, solver: Any, task: Task) -> Any:
+        """Choose a penalty by the errors of rows that are left out."""
+        problem = self._whole(task)
+        candidates = wanted.finer_grid(*self._posed(solver, problem), solver.form)
+        scores = Scores(len(candidates), task.targets)
+        models = LeftOut(problem, solver.form, candidates, self.fit_intercept)
+        fold(task.blocks, LeftOutScores(models, self._equal_rows(task), scores))
+        results = as_table(candidates, squared_error=scores.losses)
+        if self._classifies:
+            results |= {"error": scores.errors, "brier": scores.brier}
+        alike = scores.losses / (float(problem.square.sum()) or 1.0)
+        keys = [alike, -results["alpha_neg"], -results["alpha"]]
+        by_error = self._criterion == "error"
+        chosen = best(results["error"], *keys) if by_error else best(*keys)
+        self.cv_results_ = {**results, "chosen": chosen}
+        self._left_out = models.at(chosen)
+        return candidates[chosen]
+
+    def _equal_rows(self, task: Task) -> EqualRows:
+        found = fold(task.data, EqualRows(task.targets)).freeze()
+        if len(found) < 2:
+            raise self._no_folds(task.survey.n_rows)
+        return found
+
+    def _held_out(self, task: Task) -> HeldRows:
+        if not self._leaves_one_out:
+            return super()._held_out(task)
+        if not hasattr(self, "_left_out"):
+            penalty, form = Wanted.of(self).of_fitted(self), task.representation.form
+            self._left_out = LeftOut(self._whole(task), form, [penalty], self.fit_intercept)
+        held = LeftOutRows(self._left_out, self._equal_rows(task), HeldOut(task.targets.n_outputs))
+        return fold(task.blocks, held).held.rows
+
+    def _forget_folds(self) -> None:
+        self.__dict__.pop("_left_out", None)
 
     # --- tuning ---------------------------------------------------------------------------------
 

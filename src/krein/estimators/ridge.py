@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils._param_validation import StrOptions
 
 from .._threads import blas_threads_for
 from ..kernels import Kernel
@@ -16,8 +17,18 @@ from ._parameters import shared, store
 from ._partial import PartialLabels, PartialNumbers
 from ._passes import Doubts
 
+LEFT_OUT = """
+cv : int, splitter, iterable of (train, test) or "loo", default=5
+    The number of folds. Rows are assigned to folds by their content, so that equal rows share a
+    fold and the order of the rows changes nothing. A splitter yields row indices and needs data in
+    memory. "loo" leaves out every row, together with its copies, in turn: one eigendecomposition
+    gives the errors of all penalties in closed form. This is the cheaper choice if the number of
+    features is close to the number of rows. The map has seen every row; so "loo" suits random
+    features, and kernels that are positive definite with all rows as landmarks.
+"""
 
-@shared()
+
+@shared(LEFT_OUT, cv=["cv_object", StrOptions({"loo"})])
 class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
     """Ridge regression with an indefinite kernel: the Kreĭn least-squares method (LSM).
 
@@ -153,7 +164,7 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         )
 
 
-@shared()
+@shared(LEFT_OUT, cv=["cv_object", StrOptions({"loo"})])
 class KreinRidgeClassifier(PartialLabels, ClassifierMixin, BaseEstimator):
     """Kreĭn ridge on targets −1 and +1, one column per class against the rest.
 

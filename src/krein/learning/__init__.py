@@ -8,6 +8,7 @@ from .cholesky import Cholesky
 from .combinations import SOLVERS, solver_for
 from .coordinates import CoordinateDescent
 from .indefinite import SymmetricIndefinite
+from .left_out import LeftOut
 from .losses import Hinge, MarginLoss, SquaredError, SquaredHinge
 from .newton import Newton
 from .penalties import L1, Constrained, Indefinite, Split
@@ -30,6 +31,7 @@ __all__ = [
     "Isotonic",
     "Joint",
     "LeastSquares",
+    "LeftOut",
     "MarginLoss",
     "Newton",
     "Posterior",

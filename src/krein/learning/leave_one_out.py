@@ -56,14 +56,14 @@ class LeaveOneOut:
         The eigenvectors U.
     Y : ndarray of shape (n, q)
         The targets minus their mean, times the roots of the weights.
-    weight : float
-        The sum of the weights.
+    roots : ndarray of shape (n,)
+        The roots of the weights.
     """
 
     values: Array
     vectors: Array
     Y: Array
-    weight: float
+    roots: Array
 
     @classmethod
     def of(cls, K: Array, Y: Array, weight: Array) -> LeaveOneOut:
@@ -77,10 +77,10 @@ class LeaveOneOut:
         weight : ndarray of shape (n,)
             The weights of the rows, above 0.
         """
-        root = np.sqrt(weight)[:, None]
+        roots = np.sqrt(weight)
         centred = Y - np.average(Y, axis=0, weights=weight)
-        values, vectors = eigh(K * root * root.T, check_finite=False)
-        return cls(values, vectors, root * centred, float(weight.sum()))
+        values, vectors = eigh(K * roots * roots[:, None], check_finite=False, driver="evd")
+        return cls(values, vectors, roots[:, None] * centred, roots)
 
     @property
     def is_positive(self) -> bool:
@@ -94,20 +94,17 @@ class LeaveOneOut:
         with np.errstate(invalid="ignore"):
             return np.where(np.isinf(alpha), 0.0, size / (size + alpha))
 
-    def losses(self) -> list[Judged]:
-        """Return the mean squared leave-one-out residual of every penalty.
+    def residuals(self) -> Array:
+        """Return the leave-one-out residuals, shape (n, q, k), for the k settings of `settings`.
 
         Use `held_out` instead if the matrix is not positive: the signs of the eigenvectors of the
         other rows depend on the row left out, so its features differ from those of a new row.
         """
-        settings = _settings(self.is_positive)
-        kept = 1 - np.stack([self.shares(*setting) for setting in settings], axis=1)
-        inner = self.vectors.T @ self.Y
+        kept = 1 - np.stack([self.shares(*setting) for setting in settings(True)], axis=1)
         leverage = np.maximum(np.square(self.vectors) @ kept, np.finfo(float).tiny)
-        total: Array = np.zeros(len(settings))
-        for column in inner.T:
-            total += np.square(self.vectors @ (kept * column[:, None]) / leverage).sum(axis=0)
-        return _judged(total / self.weight, settings)
+        columns = (self.vectors.T @ self.Y).T
+        found = [self.vectors @ (kept * inner[:, None]) / leverage for inner in columns]
+        return np.stack(found, axis=1) / self.roots[:, None, None]
 
     def outputs(self, K: Array, share: float, ratio: float) -> Array:
         """Return the predictions for new rows with kernel values K, shape (m, n)."""
@@ -116,8 +113,8 @@ class LeaveOneOut:
         return K @ (self.vectors @ inner)
 
 
-def held_out(K: Array, Y: Array, weight: Array) -> list[Judged]:
-    """Return the squared error of every penalty on rows that are held out, fold by fold.
+def held_out(K: Array, Y: Array, weight: Array) -> Array:
+    """Return the residuals of rows that are held out, fold by fold, shape (n, q, k).
 
     Parameters
     ----------
@@ -126,21 +123,22 @@ def held_out(K: Array, Y: Array, weight: Array) -> list[Judged]:
     Y : ndarray of shape (n, q)
     weight : ndarray of shape (n,)
     """
-    settings, places = _settings(False), np.arange(len(K)) % FOLDS
-    total: Array = np.zeros(len(settings))
+    tried, places = settings(False), np.arange(len(K)) % FOLDS
+    found = np.empty((*Y.shape, len(tried)))
     for number in range(min(FOLDS, len(K))):
         train, test = np.flatnonzero(places != number), np.flatnonzero(places == number)
         model = LeaveOneOut.of(K[np.ix_(train, train)], Y[train], weight[train])
         mean = np.average(Y[train], axis=0, weights=weight[train])
         values = K[np.ix_(test, train)] * np.sqrt(weight[train])
-        for i, setting in enumerate(settings):
-            missed = Y[test] - mean - model.outputs(values, *setting)
-            total[i] += weight[test] @ np.square(missed).sum(axis=1)
-    return _judged(total / weight.sum(), settings)
+        for i, setting in enumerate(tried):
+            found[test, :, i] = Y[test] - mean - model.outputs(values, *setting)
+    return found
 
 
-def best_penalty(K: Array, Y: Array, weight: Array) -> Judged:
-    """Return the penalty with the smallest loss; among equal losses, the largest penalty.
+def left_out(K: Array, Y: Array, weight: Array) -> tuple[Judged, Array]:
+    """Return the best penalty, and the outputs for rows that its models have not seen, (n, q).
+
+    Among equal losses, the largest penalty is the best.
 
     Parameters
     ----------
@@ -150,14 +148,15 @@ def best_penalty(K: Array, Y: Array, weight: Array) -> Judged:
     weight : ndarray of shape (n,)
     """
     whole = LeaveOneOut.of(K, Y, weight)
-    found = whole.losses() if whole.is_positive else held_out(K, Y, weight)
-    return min(found, key=lambda one: (one.loss, -one.share))
+    missed = whole.residuals() if whole.is_positive else held_out(K, Y, weight)
+    losses = np.einsum("i,iqk,iqk->k", weight, missed, missed) / weight.sum()
+    pairs = zip(losses, settings(whole.is_positive), strict=True)
+    tried = [Judged(float(loss), *setting) for loss, setting in pairs]
+    place = min(range(len(tried)), key=lambda i: (tried[i].loss, -tried[i].share))
+    return tried[place], Y - missed[..., place]
 
 
-def _settings(is_positive: bool) -> list[tuple[float, float]]:
+def settings(is_positive: bool) -> list[tuple[float, float]]:
+    """Return the penalties to try, as pairs (share, ratio) of `Judged`."""
     ratios = RATIOS[:1] if is_positive else RATIOS
     return [(float(share), ratio) for ratio in ratios for share in SHARES]
-
-
-def _judged(losses: Array, settings: list[tuple[float, float]]) -> list[Judged]:
-    return [Judged(float(loss), *found) for loss, found in zip(losses, settings, strict=True)]

@@ -1,0 +1,87 @@
+"""Mixtures of models: weights in tenths, chosen by the loss of rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..streaming import HeldRows
+
+Array = NDArray[np.floating]
+
+# Weights are multiples of 1/STEPS: finer ones would fit the held-out rows, not new ones.
+STEPS = 10
+# A further model must lower the loss by this share, because it makes predictions slower.
+WORTH = 0.02
+
+
+def mixture(
+    outputs: Sequence[Array], Y: Array, weight: Array, *, clips: bool = False
+) -> tuple[float, ...]:
+    """Return the weight of each model, at least 0 and together 1.
+
+    Parameters
+    ----------
+    outputs : sequence of ndarray of shape (n, q)
+        The outputs of each model for rows that it has not learned from.
+    Y : ndarray of shape (n, q)
+        The targets.
+    weight : ndarray of shape (n,)
+        The weights of the rows.
+    clips : bool, default=False
+        True if outputs beyond ±1 count as ±1, as for classes.
+
+    Returns
+    -------
+    tuple of float
+        The weights that minimise ``loss · 1.02ᵏ`` for k models of positive weight, where the loss
+        is the squared error of the mixture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.auto.mixing import mixture
+    >>> Y, error = np.zeros((4, 1)), np.array([[1.0], [-1], [1], [-1]])
+    >>> mixture([error, -error, 5 * error], Y, np.ones(4))  # two errors cancel
+    (0.5, 0.5, 0.0)
+    """
+
+    def order(shares: tuple[float, ...]) -> tuple[float, int]:
+        """The loss in which further models cost something; of equal losses, few models win."""
+        mixed = sum(share * one for share, one in zip(shares, outputs, strict=True) if share)
+        n_models = sum(share > 0 for share in shares)
+        return squared_error(mixed, Y, weight, clips) * (1 + WORTH) ** n_models, n_models
+
+    tried = _simplex(len(outputs), STEPS)
+    return min((tuple(tenth / STEPS for tenth in tenths) for tenths in tried), key=order)
+
+
+def squared_error(outputs: Any, Y: Array, weight: Array, clips: bool = False) -> float:
+    """Return the mean squared error of outputs, summed over columns; ±1 limits clipped outputs."""
+    if clips:
+        outputs = np.clip(outputs, -1, 1)
+    return float(np.average(np.square(outputs - Y).sum(axis=1), weights=weight))
+
+
+def _simplex(n: int, total: int) -> Iterator[tuple[int, ...]]:
+    """Yield all tuples of n non-negative integers with this sum."""
+    if n == 1:
+        yield (total,)
+        return
+    for first in range(total, -1, -1):
+        for rest in _simplex(n - 1, total - first):
+            yield (first, *rest)
+
+
+def losses_of(held: HeldRows, targets: Any, names: tuple[str, ...]) -> tuple[float, ...]:
+    """Return the losses of held-out rows that `cv_results_` calls by these names."""
+    outputs, Y, weight = held
+    values = {
+        "squared_error": squared_error(outputs, Y, weight),
+        "brier": squared_error(outputs, Y, weight, clips=True) / 4,
+        "error": float(np.average(targets.mistakes(outputs[None], Y)[0], weights=weight)),
+    }
+    return tuple(values[name] for name in names)
