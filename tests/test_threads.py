@@ -103,6 +103,17 @@ def test_small_linear_algebra_has_one_blas_thread(estimator, two_threads, monkey
     assert blas_threads() == {2}
 
 
+def test_the_core_of_few_landmarks_has_one_blas_thread_however_many_rows(two_threads, monkeypatch):
+    """Threads that wait for the next product would spin on the cores that `transform` needs."""
+    NOTED.clear()
+    for name in ("svd", "qr", "eigvalsh"):
+        monkeypatch.setattr(np.linalg, name, _noting(getattr(np.linalg, name)))
+    rows = np.random.default_rng(0).random((_threads.LARGE + 1, 3))
+    krein.Nystrom(Seen(), 10, random_state=0).fit(rows)
+    assert NOTED
+    assert all(threads == {1} for threads in NOTED)
+
+
 def _noting(function):
     def noted(*arguments, **options):
         NOTED.append(blas_threads())
