@@ -149,6 +149,21 @@ def test_sizes_decide(data, widths, is_small, two_threads):
     assert blas_threads() == {2}
 
 
+def test_the_first_hold_knows_the_library_of_scipy():
+    """A hold before SciPy is imported must limit the BLAS that comes with SciPy as well."""
+    code = """
+from krein._threads import one_blas_thread
+with one_blas_thread():
+    import scipy.linalg, threadpoolctl
+    found = threadpoolctl.ThreadpoolController().select(user_api="blas").info()
+    assert all(library["num_threads"] == 1 for library in found), found
+"""
+    env = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+    assert run.returncode == 0, run.stderr[-800:]
+
+
 def test_holds_nest_and_the_last_one_restores(two_threads):
     with _threads.one_blas_thread() as outer:
         with _threads.one_blas_thread() as inner:

@@ -38,7 +38,12 @@ def no_fork() -> Iterator[None]:
 
 @functools.cache
 def _blas() -> Any:
-    """Return threadpoolctl's handle of the BLAS libraries; making one takes milliseconds."""
+    """Return threadpoolctl's handle of the BLAS libraries; making one takes milliseconds.
+
+    The handle knows the libraries that are loaded when it is made. SciPy has a library of its own,
+    which is therefore loaded first.
+    """
+    import scipy.linalg.cython_blas  # noqa: F401  (imported for the library that it loads)
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController().select(user_api="blas")
