@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blas import multiply_lower
-from .._blocks import row_blocks
+from .._blocks import BLOCK_BYTES, row_blocks
 from .._threads import one_blas_thread, over_blocks
 from ..kernels import Kernel
 from ..rows import count
@@ -94,11 +94,11 @@ def over_values(
         Memory of the values of one row.
     """
     if hasattr(X, "shape") and kernel.takes_vectors:
-        blocks = row_blocks(count(X), bytes_per_row)
+        blocks = row_blocks(count(X), bytes_per_row, BLOCK_BYTES)
         return over_blocks(lambda rows: work(values(rows), rows), blocks)
     # A function of the user is not called from threads; `kernel_values` uses processes. BLAS is
     # held to one thread, because threads that wait for the next product would slow the function.
-    for rows in row_blocks(count(X), bytes_per_row):
+    for rows in row_blocks(count(X), bytes_per_row, BLOCK_BYTES):
         block = values(rows)
         with one_blas_thread():
             work(block, rows)
