@@ -39,6 +39,7 @@ SETS: dict[str, tuple[str, Callable[[NDArray], NDArray], tuple[int, int] | None]
     "ijcnn1": ("ijcnn1/ijcnn1.npz", lambda y: y > 0, None),
     "cod-RNA": ("cod_rna/cod_rna.npz", lambda y: y > 0, (47_628, 11_907)),
     "covtype": ("covtype/covtype.npz", lambda y: y == 2, (50_000, 20_000)),
+    "covtype, whole": ("covtype/covtype.npz", lambda y: y == 2, (464_810, 116_202)),
     "spambase": ("spambase/spambase.npz", lambda y: y > 0, (2_760, 1_841)),
     "EEG": ("eeg_eye_state/eeg_eye_state.npz", lambda y: y > 0, (7_490, 7_490)),
     "skin": ("skin/skin.npz", lambda y: y == 1, (122_529, 122_528)),

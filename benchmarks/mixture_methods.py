@@ -10,12 +10,13 @@ import numpy as np
 import spectra
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
+from sklearn.preprocessing import FunctionTransformer
 
 import krein
-from krein import MixtureFourier, Nystrom, RandomFourier
+from krein import LearnedKernelFeatures, MixtureFourier, Nystrom, RandomFourier
 from krein.features._trig import fourier_features
 from krein.features.calibrate import calibrate_fourier
-from krein.kernels import Gaussian, Kernel
+from krein.kernels import Gaussian, Kernel, OrthantProbability
 
 # Training rows that maps are fitted to.
 ROWS = 800
@@ -81,7 +82,9 @@ def least_squares(kernel: Kernel, width: int, X: NDArray, seed: int, **_: Any) -
 
 
 def ours(**options: Any) -> Callable[..., Any]:
-    def fit(kernel: Kernel, width: int, X: NDArray, seed: int, iterations: int) -> MixtureFourier:
+    def fit(
+        kernel: Kernel, width: int, X: NDArray, seed: int, iterations: int, **_: Any
+    ) -> MixtureFourier:
         n = min(ROWS, len(X))
         made = {"random_state": seed, "n_subsample": n, "max_iter": iterations, **options}
         return MixtureFourier(kernel, width, **made).fit(X)
@@ -100,6 +103,25 @@ def printed(kernel: Kernel, width: int, X: NDArray, seed: int, **_: Any) -> Wave
 
 def nystrom(kernel: Kernel, width: int, X: NDArray, seed: int, **_: Any) -> Nystrom:
     return Nystrom(kernel, min(width, len(X) // 2), random_state=seed).fit(X)
+
+
+def recursive(kernel: Kernel, width: int, X: NDArray, seed: int, **_: Any) -> Nystrom:
+    return Nystrom(kernel, width, landmarks="recursive", random_state=seed).fit(X)
+
+
+def importance(
+    kernel: Kernel, width: int, X: NDArray, seed: int, y: NDArray, **_: Any
+) -> LearnedKernelFeatures:
+    return LearnedKernelFeatures(kernel, width, random_state=seed).fit(X, y)
+
+
+def rank_order(kernel: Kernel, width: int, X: NDArray, seed: int, **_: Any) -> Any:
+    """CRO has a kernel of its own, close to a Gaussian of ⟨x, y⟩."""
+    return krein.ConcomitantRankOrder(OrthantProbability(), width, random_state=seed).fit(X)
+
+
+def columns(kernel: Kernel, width: int, X: NDArray, seed: int, **_: Any) -> FunctionTransformer:
+    return FunctionTransformer().fit(X)
 
 
 def rival(name: str) -> Callable[..., Any]:
@@ -132,4 +154,8 @@ BRANCHES = {
     "signed least squares": least_squares,
     "Nystrom": nystrom,
 }
+# Tables VI, VII and VIII, and the linear machine of all tables.
+GAUSSIAN = {"LKRF": importance, "recursive Nystrom": recursive, "CRO": rank_order}
+LINEAR = {"linear": columns}
 TRUNCATIONS = {f"MixtureFourier, T = {T}": ours(n_mixture=T) for T in (1, 5, 10)}
+SHIFTS = {f"τ = {tau:g}": ours(split="shift", tau=tau) for tau in (1.1, 2.0, 5.0, 10.0, 20.0)}

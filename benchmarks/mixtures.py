@@ -1,5 +1,12 @@
 """Signed Gaussian mixtures (DIGMM): errors, cost and accuracy beside the printed updates.
 
+    python benchmarks/mixtures.py [--quick] [--only error,accuracy,…] [--sets EEG,…] [--seeds 5]
+                                  [--csv FILE] [--figures FOLDER] [--jobs 2]
+
+"error" has the bars of the RMSE, "branches" a strongly indefinite kernel, and "cost" the CPU
+seconds of a fit. The other parts are the tables and figures of the paper; mixture_tables.py
+describes them.
+
 The RMSE of a kernel matrix is taken off the diagonal, on 1000 held-out rows, and divided by k(0).
 Maps that were not made for the kernel (Gaussian features, the printed updates) get one factor that
 fits them to the kernel on training rows. Accuracies are those of a linear SVM on the features of
@@ -10,69 +17,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import binary
+import mixture_tables
 import numpy as np
 import spectra
 from measuring import Row
-from mixture_methods import BRANCHES, METHODS, TRUNCATIONS, rmse
-from spectra import Cell, Job, Known, by_width, compared, print_table, shown, values
+from mixture_data import DIGITS, FULL, QUICK, Sizes, data_of, load
+from mixture_methods import BRANCHES, METHODS, rmse
+from spectra import Cell, Job, Known, by_width, print_table, values
 
 from krein import MixtureFourier, Nystrom
-from krein.kernels import (
-    TL1,
-    Gaussian,
-    GaussianCombination,
-    Hellinger,
-    Kernel,
-    Sigmoid,
-    SphericalPolynomial,
-)
+from krein.kernels import Gaussian
 
 TEST_ROWS = 1000
-PAPER_C = tuple(2.0**k for k in range(-5, 6))
-WIDE_C = tuple(2.0**k for k in range(-5, 22, 2))
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Data sets, widths in units of d, and repetitions."""
-
-    sets: tuple[str, ...]
-    multiples: tuple[int, ...]
-    table: tuple[int, ...]
-    seeds: int
-    kernels: tuple[str, ...]
-    iterations: int = 20
-
-
-FULL = Sizes(
-    ("EEG", "ijcnn1", "skin", "spambase"),
-    (2, 8, 32),
-    (2, 8, 16),
-    5,
-    ("polynomial", "Hellinger", "TL1", "tanh"),
-)
-QUICK = Sizes((binary.MADE,), (2,), (2,), 1, ("polynomial",), 3)
-
-# name: whether rows have norm 1, and the kernel with k(0) = 1 of the dimension.
-KERNELS: dict[str, tuple[bool, Callable[[int], Kernel]]] = {
-    "polynomial": (True, lambda d: SphericalPolynomial(a=2, degree=10)),
-    "Hellinger": (True, lambda d: Hellinger()),
-    "TL1": (False, lambda d: TL1(0.7 * d) / (0.7 * d)),
-    "tanh": (True, lambda d: Sigmoid(1 / d, 1.0) / np.tanh(1 + 1 / d)),
-    "combination": (False, lambda d: GaussianCombination([1, -0.6], [0.5, 0.25])),
-}
-
-
-def data_of(job: Job) -> tuple[Any, Kernel]:
-    unit_rows, make = KERNELS[job.kernel]
-    data = binary.load(job.set, unit_rows)
-    assert data is not None
-    return data, make(data.dim)
 
 
 # --- errors ---------------------------------------------------------------------------------------
@@ -103,7 +64,7 @@ def errors_of(methods: dict[str, Callable[..., Any]], iterations: int) -> spectr
 def error_jobs(
     table: str, sizes: Sizes, kernels: Sequence[str], methods: Sequence[str], name: str
 ) -> list[Job]:
-    data = binary.load(name, False)
+    data = load(name, False)
     if data is None:
         print(f"{name} is not found")
         return []
@@ -172,17 +133,6 @@ def branches(sizes: Sizes, sets: Sequence[str], run: Callable[..., list[Cell]]) 
     return [*rows, Row("largest fall of an objective, combination", fall, "", 1e-8)]
 
 
-def truncation(sizes: Sizes, sets: Sequence[str], run: Callable[..., list[Cell]]) -> list[Row]:
-    """Print the errors for several numbers of components (Table VII of the paper)."""
-    few = replace(sizes, seeds=min(2, sizes.seeds), multiples=sizes.multiples[:2])
-    jobs = error_jobs("truncation", few, list(BARS), list(TRUNCATIONS), sets[0])
-    cells = run(jobs, errors_of(TRUNCATIONS, sizes.iterations))
-    widths = sorted({cell.width for cell in cells})
-    heads = ["set", "kernel", "method", *map(str, widths)]
-    print_table("RMSE by the truncation T", heads, by_width(cells, "error", ".4f"))
-    return []
-
-
 # --- cost -----------------------------------------------------------------------------------------
 
 
@@ -215,100 +165,13 @@ def cost(sizes: Sizes, sets: Sequence[str], run: Callable[..., list[Cell]]) -> l
     return [Row(work, float(fits / units), "", 25.0, note=note)]
 
 
-# --- accuracy -------------------------------------------------------------------------------------
-
-# Tables III and IV: accuracy of the paper's own method at 2d, 8d, 16d and 32d features.
-PUBLISHED: dict[tuple[str, str], tuple[float, float, float, float]] = {
-    ("ijcnn1", "polynomial"): (90.0, 95.7, 97.3, 97.8),
-    ("skin", "polynomial"): (98.0, 98.1, 98.2, 98.2),
-    ("EEG", "polynomial"): (68.7, 80.9, 83.9, 85.1),
-    ("spambase", "polynomial"): (79.9, 86.7, 88.4, 90.9),
-    ("skin", "Hellinger"): (98.3, 98.2, 98.2, 98.2),
-    ("EEG", "Hellinger"): (69.3, 81.0, 83.9, 84.3),
-    ("spambase", "Hellinger"): (78.4, 84.6, 87.6, 88.2),
-    ("ijcnn1", "TL1"): (89.8, 95.0, 97.1, 97.4),
-    ("skin", "TL1"): (98.0, 98.1, 98.1, 98.2),
-    ("EEG", "TL1"): (69.0, 80.6, 85.2, 86.9),
-    ("spambase", "TL1"): (79.9, 86.7, 88.0, 88.9),
-    ("ijcnn1", "tanh"): (90.1, 95.6, 97.5, 97.9),
-    ("skin", "tanh"): (97.2, 98.2, 98.2, 98.2),
-    ("EEG", "tanh"): (69.3, 80.2, 83.4, 84.5),
-    ("spambase", "tanh"): (76.2, 85.6, 87.0, 87.2),
-}
-MULTIPLES = (2, 8, 16, 32)
-ACCURACY = [name for name in METHODS if name != "signed least squares"]
-
-
-def accuracy_of(iterations: int) -> spectra.Measure:
-    def measure(job: Job, seed: int, known: Known) -> dict[str, float]:
-        data, kernel = data_of(job)
-        X = data.X[: spectra.MAP_ROWS]
-        features = METHODS[job.method](kernel, job.width, X, seed, iterations=iterations)
-        Z, Z_test = (np.asarray(features.transform(rows)) for rows in (data.X, data.X_test))
-        found = {}
-        for name, grid in (("accuracy", PAPER_C), ("accuracy, wide C", WIDE_C)):
-            C = known.get((0, f"C of {name}"), 0.0) or spectra.choose_C(Z, data.y, grid)
-            found[f"C of {name}"] = C
-            found[name] = spectra.accuracy(Z, data.y, Z_test, data.y_test, C)
-        return found
-
-    return measure
-
-
-def accuracy_jobs(sizes: Sizes, sets: Sequence[str]) -> list[Job]:
-    jobs = []
-    for name in sets:
-        data = binary.load(name, False)
-        if data is None:
-            print(f"{name} is not found")
-            continue
-        for kernel in sizes.kernels:
-            for multiple in sizes.table:
-                width = multiple * data.dim
-                for method in ACCURACY:
-                    # The bars are means of all seeds.
-                    barred = (kernel, method, multiple) == ("polynomial", "MixtureFourier", 8)
-                    seeds = sizes.seeds if barred else min(sizes.seeds, 2)
-                    jobs.append(Job("accuracy", name, kernel, method, width, seeds))
-    return jobs
-
-
-def accuracy(sizes: Sizes, sets: Sequence[str], run: Callable[..., list[Cell]]) -> list[Row]:
-    """Print Tables III and IV beside the published values."""
-    jobs = accuracy_jobs(sizes, sets)
-    cells = run(jobs, accuracy_of(sizes.iterations))
-    lines = []
-    for job in jobs:
-        where = {"set": job.set, "kernel": job.kernel, "method": job.method, "width": job.width}
-        data = binary.load(job.set, False)
-        multiple = job.width // data.dim if data else 0
-        known = PUBLISHED.get((job.set, job.kernel))
-        shows = known is not None and job.method == "MixtureFourier" and multiple in MULTIPLES
-        published = known[MULTIPLES.index(multiple)] if known and shows else None
-        columns = compared(published, values(cells, "accuracy", **where), ".1f")
-        wide = shown(values(cells, "accuracy, wide C", **where), ".1f")
-        lines.append([job.set, job.kernel, job.method, f"{multiple}d", *columns, wide])
-    heads = ["set", "kernel", "method", "width", "published", "C ≤ 2⁵", "difference", "C ≤ 2²¹"]
-    print_table("Accuracy of a linear SVM, % (Tables III and IV)", heads, lines)
-    rows = []
-    for name, dim, bar in (("EEG", 14, 77.0), ("ijcnn1", 22, 93.5)):
-        where = {"set": name, "kernel": "polynomial", "method": "MixtureFourier", "width": 8 * dim}
-        found, wide = (values(cells, grid, **where) for grid in ("accuracy", "accuracy, wide C"))
-        if len(found):
-            work = f"accuracy, {name}, polynomial, MixtureFourier, width {8 * dim}"
-            note = f"with the paper's C {found.mean():.1f} %"
-            rows.append(Row(work, float(wide.mean()), "%", bar, at_least=True, note=note))
-    return rows
-
-
 # --- the program ----------------------------------------------------------------------------------
 
 PARTS: dict[str, spectra.Part] = {
     "error": errors,
     "branches": branches,
-    "truncation": truncation,
     "cost": cost,
-    "accuracy": accuracy,
+    **mixture_tables.PARTS,
 }
 
 
@@ -319,7 +182,8 @@ def figures(cells: Sequence[Cell], folder: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> list[Row]:
-    return spectra.main(__doc__, PARTS, QUICK, FULL, figures, argv)
+    names = (*binary.SETS, DIGITS, binary.MADE)
+    return spectra.main(__doc__, PARTS, QUICK, FULL, figures, argv, names)
 
 
 if __name__ == "__main__":

@@ -168,11 +168,13 @@ def machine(C: float, n: int, **options: Any) -> KreinSVC:
     return KreinSVC(features=FunctionTransformer(), alpha=1 / (2 * C * n), **options)
 
 
-def choose_C(Z: NDArray, y: NDArray, grid: Sequence[float]) -> float:
-    """Return the C of the least error in 5-fold cross-validation on at most 10,000 rows."""
-    order = np.random.default_rng(0).permutation(len(Z))[:TUNE_ROWS]
-    alphas = [1 / (2 * C * 0.8 * len(order)) for C in grid]
-    options = {"alpha": "cv", "alphas": alphas, "alpha_neg": "equal", "cv": 5, "random_state": 0}
+def choose_C(
+    Z: NDArray, y: NDArray, grid: Sequence[float], rows: int = TUNE_ROWS, cv: int = 5
+) -> float:
+    """Return the C of the least error in cross-validation on at most so many rows."""
+    order = np.random.default_rng(0).permutation(len(Z))[:rows]
+    alphas = [1 / (2 * C * (1 - 1 / cv) * len(order)) for C in grid]
+    options = {"alpha": "cv", "alphas": alphas, "alpha_neg": "equal", "cv": cv, "random_state": 0}
     model = KreinSVC(features=FunctionTransformer(), **options).fit(Z[order], y[order])
     return float(grid[int(np.argmin(np.abs(np.log(np.array(alphas) / model.alpha_))))])
 

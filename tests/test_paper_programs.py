@@ -73,6 +73,30 @@ def test_mixtures_print_errors_cost_and_accuracy(capsys, monkeypatch, tmp_path):
     assert file.read_text(encoding="utf-8") == before
 
 
+def test_mixtures_print_every_table_of_the_paper(capsys, monkeypatch):
+    mixtures = script("mixtures", monkeypatch)
+    parts = [name for name in mixtures.PARTS if name not in ("error", "branches", "cost")]
+    assert mixtures.main(["--quick", "--only", ",".join(parts)]) == []
+    out = capsys.readouterr().out
+    titles = ("Tables III and IV", *(f"Table {n}" for n in ("V", "VI", "VII", "VIII")))
+    assert all(f"({title})" in out for title in (*titles, "Fig. 3 and 4", "Fig. 5"))
+    # The shift changes nothing off the diagonal, so all lines of Table VIII are alike.
+    lines = [line.split("|")[5:9] for line in out.splitlines() if "| τ = " in line]
+    assert len(lines) == 5
+    assert all(line == lines[0] for line in lines)
+
+
+def test_published_accuracies_stand_in_their_cells(monkeypatch):
+    printed = script("mixture_published", monkeypatch)
+    assert printed.published("EEG", "TL1", "SRF", 32) == 89.8
+    assert printed.published("EEG", "TL1", "SRF", 4) is None
+    assert printed.published("MNIST", "TL1", "MixtureFourier", 2) == 95.2
+    assert printed.published("skin", "Gaussian", "LKRF", 32) == 97.9
+    assert printed.published("skin", "none", "linear", 1) == 91.1
+    assert printed.published_truncation("ijcnn1", "TL1", 5, 4) == 91.7
+    assert printed.published_truncation("EEG", "TL1", 5, 4) is None
+
+
 ALL_MIXED = ("MixtureFourier", "signed least squares", "printed updates")
 
 
