@@ -16,7 +16,6 @@ from krein.auto import clock
 from krein.auto.choice import Choice, Option, choose_kernel
 from krein.auto.columns import Columns
 from krein.auto.costs import exact_megabytes, ridge_megabytes
-from krein.auto.relevance import Likelihood, column_factors
 from krein.auto.search import FACTORS, Sample, Search, families
 from krein.auto.sizes import EXACT, FEW, OPERATIONS, WIDE
 from krein.auto.tables import Table
@@ -202,29 +201,6 @@ def test_a_map_of_many_operations_is_not_begun_without_time_for_it():
     assert np.isfinite(first.score)
     assert [trial.width for trial in others] == [300, 700]
     assert all("more are expected" in trial.note for trial in others)
-
-
-def test_the_likelihood_has_the_gradient_of_central_differences():
-    for kernel in (Gaussian(1.3), Matern(1.3, 0.5), Matern(1.3, 1.5), Laplacian(2.0)):
-        value = Likelihood(X[:30], Y[:30] - Y[:30].mean(axis=0), WEIGHT[:30], kernel)
-        logs = np.array([0.2, -0.4, 0.1, -2.0])
-        _, gradient = value(logs)
-        steps = 1e-5 * np.eye(4)
-        numeric = [(value(logs + h)[0] - value(logs - h)[0]) / 2e-5 for h in steps]
-        assert_allclose(gradient, numeric, rtol=1e-5, atol=1e-8)
-
-
-def test_columns_that_do_not_matter_get_small_factors():
-    rng = np.random.default_rng(1)
-    rows = rng.normal(size=(150, 5))
-    y = np.sin(2 * rows[:, :1]) + rows[:, 1:2] ** 2
-    factors = column_factors(rows, y, np.ones(150), Gaussian(2.0))
-    assert factors[:2].min() > 10 * factors[2:].max()
-    choice = choose_kernel(rows, y, np.ones(150), None)
-    assert choice.options[0].columns.factors is not None
-    assert "lowers the loss" in str(choice)
-    noise = choose_kernel(rows, rng.normal(size=(150, 1)), np.ones(150), None)
-    assert [option.columns.factors for option in noise.options] == [None]
 
 
 # --- columns in any units -------------------------------------------------------------------------

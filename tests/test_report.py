@@ -192,11 +192,12 @@ def test_the_report_as_a_frame_and_in_a_notebook():
         Trial("Nystrom", "ridge", 20, (0.1, 0.2), 1.5, penalties={"alpha": 0.5}),
         Trial("<similarities>", "VC-LSM", 30, (np.inf, np.inf), 0.1, note="too wide & too slow"),
     ]
-    report = Report(("error", "squared_error"), trials, [0], "Chosen: ridge.")
+    report = Report(("error", "squared_error"), trials, [0], "Chosen: ridge.", weights=[1.0])
     frame = report.to_frame()
     losses = ["error", "squared_error"]
-    expected = ["features", "width", "learner", *losses, "seconds", "averaged", "alpha", "note"]
-    assert list(frame.columns) == expected
+    last = ["seconds", "averaged", "weight", "alpha", "note"]
+    assert list(frame.columns) == ["features", "width", "learner", *losses, *last]
+    assert frame["weight"].tolist() == [1.0, 0.0]
     assert frame["averaged"].tolist() == [True, False]
     assert frame["squared_error"].tolist() == [0.2, np.inf]
     html = report._repr_html_()

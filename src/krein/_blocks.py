@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 # enough to keep the temporary arrays of a kernel formula far below 64 MB, which is the memory that
 # `transform` promises not to exceed.
 BLOCK_BYTES = 4 * 2**20
-# Number of rows of a tile of which the transpose is copied within the cache.
+# Number of rows and columns of a tile that is transposed at once; a tile fits into the cache.
 TILE = 128
 
 

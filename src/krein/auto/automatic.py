@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -15,10 +16,12 @@ from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from .._hashing import hash_rows
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._certainty import Certainty
 from ..estimators._estimator import Estimator, is_stream
+from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, scaled_gaussian
 from ..estimators._targets import Numbers, Targets, labels_of
@@ -34,14 +37,16 @@ from .choice import Choice, choose_kernel
 from .clock import Clock
 from .maps import Candidate, candidates, views
 from .plan import Plan
-from .report import Report
-from .sizes import AT_ONCE, FEW, N_JUDGED
-from .tables import Table
+from .report import NAMES, Report
+from .sizes import AT_ONCE, FEW, N_JUDGED, SCREENED
+from .tables import HINGE, Table
 from .tasks import Tasks
-from .trials import TWO_SIDED, Trials
+from .trials import CLEARLY, RIDGE, TWO_SIDED, Trials
 from .values import median_dissimilarity, resolved
 
 LOG = logging.getLogger("krein")
+# The number of folds in predictions of costs, if the folds are given.
+N_FOLDS = 5
 
 
 class Automatic(Certainty, Estimator):
@@ -130,7 +135,7 @@ class Automatic(Certainty, Estimator):
         seed = int(as_generator(self.random_state).integers(2**31))
         n_sampled = count(survey.sample.X)
         n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
-        choice = self._choice(survey.sample, targets, clock)
+        choice = self._choice(data, survey.sample, targets, clock)
         is_table = choice is not None and choice.is_of_table
         plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory, is_table)
         few = plan.repeats > 0
@@ -144,7 +149,8 @@ class Automatic(Certainty, Estimator):
             maps = candidates(seen, *sizes, seed, n_jobs)
         else:
             shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
-            maps, notes = self._of_table(choice, shape, plan, seed)
+            table = self._table(choice, shape, plan, seed)
+            maps, notes = self._of_table(table, survey.sample, targets)
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
             self._learners(few or is_table),
@@ -163,26 +169,55 @@ class Automatic(Certainty, Estimator):
             warn_uninformative(kernel, kernel(judged), judged)
         return trials, maps, kernel
 
-    def _of_table(
-        self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int
-    ) -> tuple[list[Candidate], list[str]]:
-        """Return the maps of a kernel that was chosen, and what the budget leaves out."""
-        n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else 5
+    def _table(self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int) -> Table:
+        n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else N_FOLDS
         hurried = self.max_seconds is not None
         is_free = isinstance(self.cv, str)  # "auto": no folds were asked for
-        table = Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
+        return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
+
+    def _of_table(
+        self, table: Table, sample: Rows, targets: Targets
+    ) -> tuple[list[Candidate], list[str]]:
+        """Return the maps of a kernel that was chosen, and sentences on what is left out."""
         kinds = [kind for kind in self._learners(True) if kind != TWO_SIDED]
+        notes = []
+        if self.n_components == "auto":
+            notes = table.notes(kinds)
+            if table.tries_margins(kinds) and not self._margin_pays(table, sample, targets):
+                kinds.remove(HINGE)
+                notes.append(
+                    f"Left out: {HINGE}, which does not lower the {NAMES['brier']} of ridge by "
+                    f"{1 - CLEARLY:.0%} on {SCREENED} rows."
+                )
         maps = table.candidates(self.n_components, kinds)
         expected = table.expected(maps)
-        LOG.info("%s on %d rows. %s", self._name, sizes[0], expected)
-        left_out = table.notes(kinds) if self.n_components == "auto" else []
-        return maps, [expected, *left_out]
+        LOG.info("%s on %d rows. %s", self._name, table.n_rows, expected)
+        return maps, [expected, *notes]
+
+    def _margin_pays(self, table: Table, sample: Rows, targets: Targets) -> bool:
+        """Return True if a margin machine is worth its time, by trials on few of the rows."""
+        if table.n_rows <= SCREENED:
+            return True
+        rows: Any = (sample.X, sample.y, sample.weight)
+        X, y, weight = (part[:SCREENED] for part in rows)
+        small = table.of_rows(count(X))
+        plan = Plan.of(small.n_folds, "auto", small.n_rows, True, True)
+        tasks = Tasks(self._name, Data.of(InMemory(X, y, weight)), targets, plan, table.seed)
+        trials = Trials(
+            tasks, self._learners(True), self._criteria(True), small.n_rows, _silent, mixes=True
+        )
+        try:
+            trials.run(small.candidates("auto", [RIDGE, HINGE]))
+            trials.finish()
+        except ValueError:  # few rows may lack a class
+            return True
+        return trials.keeps(HINGE)
 
     def _judges(self, kernel: Kernel) -> bool:
         """Return True if the kernel can be checked for values that say nothing."""
         return not self.dissimilarity and not kernel.is_pairwise
 
-    def _choice(self, sample: Rows, targets: Targets, clock: Clock) -> Choice | None:
+    def _choice(self, data: Data, sample: Rows, targets: Targets, clock: Clock) -> Choice | None:
         """Choose the kernel of a table, or the width of a kernel that takes it from data."""
         kernel = None if self._chooses else self.kernel
         is_matrix = not isinstance(sample.X, list)
@@ -192,6 +227,10 @@ class Automatic(Certainty, Estimator):
         with stage(self, "kernel"):
             Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
             weight = sample.weight if weight is None else weight
+            if data.in_memory and len(Y) < count(data.memory.X):
+                # The sample has one target of several equal rows; their mean says more.
+                equal = fold(data, EqualRows(targets)).freeze()
+                Y, weight = equal.of(hash_rows(sample.X))
             given = None if kernel is None else clone(kernel)
             # class_weight may leave classes out.
             seen = slice(None) if weight.all() else np.flatnonzero(weight)
@@ -277,6 +316,11 @@ class Automatic(Certainty, Estimator):
                 lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)
             )
             return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
+
+
+def _silent(name: str) -> AbstractContextManager[Any]:
+    """Report nothing: trials that only decide what is tried are no stages of a fit."""
+    return nullcontext()
 
 
 def _kernel_of(model: Any) -> Kernel:

@@ -16,6 +16,7 @@ from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstra
 from ..kernels import Kernel
 from .automatic import Automatic
 from .parameters import with_parameters
+from .tables import HINGE
 from .trials import TWO_SIDED
 
 # The tolerance of Newton's method; a smaller one changes no digit that trials are compared by.
@@ -209,7 +210,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
             "ridge": (KreinRidgeClassifier, options),
             TWO_SIDED: (TwoSidedRidgeClassifier, options),
             "VC-LSM": (VarianceConstrainedClassifier, options),
-            "squared hinge": (
+            HINGE: (
                 KreinSVC,
                 {"tol": TOL, **({"criterion": "squared_hinge"} if few else {})},
             ),

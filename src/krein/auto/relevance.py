@@ -6,6 +6,7 @@ is eliminated. Columns that do not matter get small factors (automatic relevance
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from .._blocks import mirror_upper
+from .._compile import compiled
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
 from ..kernels._distances import city_distances, distances
 
@@ -26,6 +28,8 @@ REACH, NOISE, START = (1e-3, 1e3), (1e-6, 1e2), 1e-2
 NEAREST = 1e-5
 # The largest number of steps.
 STEPS = 40
+# A compiled loop adds up more differences than this; loading the loop takes a second.
+COMPILED = 2_000_000
 # The weight of the penalty Σ (log w_j − mean)² / 2 on the factors, because few rows tell little.
 PRIOR = 0.05
 
@@ -100,10 +104,29 @@ class Likelihood:
 
 
 def _by_column(Z: Array, M: Array, is_city: bool) -> Array:
-    """Return ``Σ_ab M_ab |z_aj − z_bj|^p`` for each column j, with p = 1 or 2."""
-    if is_city:
+    """Return ``Σ_ab M_ab |z_aj − z_bj|^p`` for each column j, with p = 1 or 2 and a symmetric M."""
+    if not is_city:
+        return 2 * (M.sum(axis=1) @ np.square(Z) - np.einsum("ij,ij->j", Z, M @ Z))
+    loop = _city_loop() if Z.size * len(Z) > COMPILED else None
+    if loop is None:
         return np.array([np.sum(M * np.abs(np.subtract.outer(z, z))) for z in Z.T])
-    return 2 * (M.sum(axis=1) @ np.square(Z) - np.einsum("ij,ij->j", Z, M @ Z))
+    out = np.zeros(Z.shape[1])
+    loop(np.ascontiguousarray(Z), M, out)
+    return out
+
+
+def _add_city_sums(Z: Array, M: Array, out: Array) -> None:
+    """Add ``Σ_ab M_ab |z_aj − z_bj|`` to out[j], from the lower triangle of the symmetric M."""
+    for a in range(Z.shape[0]):
+        for b in range(a):
+            twice = 2 * M[a, b]
+            for j in range(Z.shape[1]):
+                out[j] += twice * abs(Z[a, j] - Z[b, j])
+
+
+@functools.cache
+def _city_loop() -> Any:
+    return compiled(_add_city_sums)
 
 
 def column_factors(

@@ -81,6 +81,8 @@ class Report:
         The kernels that were compared, if the kernel or its width was chosen.
     notes : list of str
         Sentences that say what was left out and why.
+    weights : list of float
+        The weights of the averaged trials.
 
     Examples
     --------
@@ -98,11 +100,16 @@ class Report:
     reason: str = ""
     kernel: Choice | None = None
     notes: list[str] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
 
     @property
     def chosen(self) -> int:
         """The index of the best trial."""
         return self.averaged[0]
+
+    def weight_of(self, place: int) -> float:
+        """Return the weight of a trial in the average; 0 if the trial is not kept."""
+        return dict(zip(self.averaged, self.weights, strict=True)).get(place, 0.0)
 
     def __str__(self) -> str:
         names = "".join(f"{NAMES[name]:>15}" for name in self.criteria[:2])
@@ -124,7 +131,8 @@ class Report:
         -------
         pandas.DataFrame
             The columns "features", "width", "learner", one column per loss, "seconds", "averaged"
-            (True if the outputs of the trial are averaged), one column per penalty, and "note".
+            (True if the outputs of the trial are averaged), "weight" (the weight of the trial in
+            the average), one column per penalty, and "note".
 
         Examples
         --------
@@ -150,6 +158,7 @@ class Report:
             **dict(zip(self.criteria, trial.losses, strict=False)),
             "seconds": trial.seconds,
             "averaged": place in self.averaged,
+            "weight": self.weight_of(place),
             **trial.penalties,
             "note": trial.note,
         }
@@ -160,10 +169,19 @@ class Report:
         rows = []
         for place, t in enumerate(self.trials):
             losses = [f"{loss:.4g}" if np.isfinite(loss) else "–" for loss in t.losses[:2]]
-            cells = [t.features, str(t.width), t.learner, *losses, f"{t.seconds:.2f}", t.note]
+            weight = f"{self.weight_of(place):.2g}" if place in self.averaged else ""
+            cells = [
+                t.features,
+                str(t.width),
+                t.learner,
+                *losses,
+                weight,
+                f"{t.seconds:.2f}",
+                t.note,
+            ]
             style = ' style="font-weight: bold"' if place in self.averaged else ""
             rows.append(f"<tr{style}>{_cells('td', cells)}</tr>")
-        head = _cells("th", [*heads, "seconds", "note"])
+        head = _cells("th", [*heads, "weight", "seconds", "note"])
         table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         chosen = "" if self.kernel is None else f"<pre>{escape(str(self.kernel))}</pre>"
         said = "".join(f"<p>{escape(sentence)}</p>" for sentence in [self.reason, *self.notes])

@@ -38,5 +38,8 @@ WIDE = (100, 300, 1000, 2000, 2800)
 GIVEN = 1000
 # The width of the map that margin machines use on a table.
 MARGIN = 1000
+# On a table with more rows than this, margin machines are first compared with ridge on this many
+# rows.
+SCREENED = 400
 # The number of operations of all trials together that a fit may cost, about a minute of one core.
 OPERATIONS = 2e12

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
@@ -21,6 +21,9 @@ from .costs import (
 )
 from .maps import Candidate
 from .sizes import EXACT, FEW, MARGIN, OPERATIONS, WIDE
+
+# The name of the learner of margin machines.
+HINGE = "squared hinge"
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,11 @@ class Table:
     def candidates(self, n_components: int | str, learners: list[str]) -> list[Candidate]:
         """Return the maps to try, cheap ones first, each with its learners."""
         if n_components != "auto":
+            first, *others = self._options
             width = min(int(n_components), self.n_rows)
-            return [self._map(self._options[0], width, tuple(learners))]
-        margins = tuple(kind for kind in learners if kind == "squared hinge")
+            found = self._map(first, width, tuple(learners))
+            return [found, *(self._map(other, width, ("ridge",)) for other in others)]
+        margins = tuple(kind for kind in learners if kind == HINGE)
         return list(self._all(margins))
 
     @property
@@ -77,6 +82,14 @@ class Table:
         if margins and 0 < margin < width:
             yield self._map(first, margin, margins)
 
+    def tries_margins(self, learners: list[str]) -> bool:
+        """Return True if the budget allows margin machines."""
+        return HINGE in learners and self._margin() > 0
+
+    def of_rows(self, n_rows: int) -> Table:
+        """Return the same for fewer rows, without a limit of time."""
+        return replace(self, n_rows=n_rows, is_hurried=False)
+
     def expected(self, maps: list[Candidate]) -> str:
         """Return a sentence that says what the trials on these maps are expected to cost."""
         total = sum(sum(one.costs) for one in maps)
@@ -89,9 +102,7 @@ class Table:
         if kind == "ridge" and self._is_left_out(option, width):
             return exact_cost(self.n_rows, self.n_columns)
         sizes = self.n_rows, self.n_columns, width, self.n_folds
-        return (
-            margin_cost(*sizes, self.n_outputs) if kind == "squared hinge" else ridge_cost(*sizes)
-        )
+        return margin_cost(*sizes, self.n_outputs) if kind == HINGE else ridge_cost(*sizes)
 
     def _is_left_out(self, option: Option, width: int) -> bool:
         """Return True if rows are left out in turn, in closed form."""
@@ -102,17 +113,22 @@ class Table:
         """Return sentences that say what the budget leaves out."""
         found, width = [], self._width()
         if width < self.n_rows:
-            found.append(
-                f"Left out: maps wider than {width}, because ridge would need more than "
-                f"{OPERATIONS:.0e} operations, max_megabytes={self.megabytes:g} or {EXACT} "
-                "landmarks."
-            )
-        if "squared hinge" in learners and not self._margin():
+            found.append(f"Left out: maps wider than {width}, because {self._limit(width)}.")
+        if HINGE in learners and not self._margin():
             why = f"more than {OPERATIONS:.0e} operations or max_megabytes={self.megabytes:g}"
             if self._is_exact_on_many:
                 why = "much more time than ridge on the exact kernel"
-            found.append(f"Left out: squared hinge, which would need {why}.")
+            found.append(f"Left out: {HINGE}, which would need {why}.")
         return found
+
+    def _limit(self, width: int) -> str:
+        """Return why no map is wider than this."""
+        wider = next((w for w in self._widths() if w > width), None)
+        if wider is None:
+            return f"the exact kernel is tried with up to {EXACT} rows"
+        if self._needed(wider) > self.megabytes:
+            return f"ridge on them needs more memory than max_megabytes={self.megabytes:g}"
+        return f"ridge on them needs more than {OPERATIONS:.0e} operations"
 
     @property
     def _is_exact_on_many(self) -> bool:
@@ -121,16 +137,22 @@ class Table:
 
     def _width(self) -> int:
         """Return the width of the widest maps whose ridge fits the budget."""
+        fits = [w for w in self._widths() if self._fits_ridge(w)]
+        return max(fits, default=self._widths()[0])
+
+    def _widths(self) -> list[int]:
+        """Return all widths that are possible, in ascending order."""
         exact = [self.n_rows] if self.n_rows <= EXACT else []
-        widths = [*(w for w in WIDE if w < self.n_rows), *exact]
-        fits = [w for w in widths if self._fits_ridge(w)]
-        return max(fits, default=widths[0])
+        return [*(w for w in WIDE if w < self.n_rows), *exact]
 
     def _fits_ridge(self, width: int) -> bool:
         cost = sum(self._cost(option, width, "ridge") for option in self._options)
+        return cost <= OPERATIONS and self._needed(width) <= self.megabytes
+
+    def _needed(self, width: int) -> float:
+        """Return the memory of ridge on maps of some width, in megabytes."""
         left_out = all(self._is_left_out(option, width) for option in self._options)
-        needed = exact_megabytes(width) if left_out else ridge_megabytes(width, self.n_folds)
-        return cost <= OPERATIONS and needed <= self.megabytes
+        return exact_megabytes(width) if left_out else ridge_megabytes(width, self.n_folds)
 
     def _margin(self) -> int:
         """Return the width of the map of margin machines; 0 if they are not tried."""

@@ -18,7 +18,7 @@ from ..kernels.errors import BadPairError
 from ..streaming import HeldRows
 from .clock import Clock
 from .maps import Candidate
-from .mixing import losses_of, mixture
+from .mixing import losses_of, mixture, squared_error
 from .report import NAMES, Report, Trial
 from .sizes import GOOD_MAPS
 from .tasks import Tasks
@@ -27,6 +27,9 @@ from .tasks import Tasks
 AS_GOOD = 1.5
 # The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
+# Another learner joins ridge on a table if the mixture lowers the loss of ridge to this share. The
+# Brier score of outputs that are not calibrated favours margin machines.
+CLEARLY = 0.9
 # The name of ridge.
 RIDGE = "ridge"
 # The name of the learner that is tried on all maps of a kernel that is not symmetric.
@@ -138,7 +141,11 @@ class Trials:
         """Forget the trials that are not kept, whatever later trials give."""
         lasting = [good for good in self._good if not good.candidate.is_stopgap]
         fitted = {good.kind for good in lasting}
-        waiting = [g for g in self._good if g.candidate.is_stopgap and g.kind not in fitted]
+        stopgaps: dict[str, list[Good]] = {}
+        for good in self._good:
+            if good.candidate.is_stopgap and good.kind not in fitted:
+                stopgaps.setdefault(good.kind, []).append(good)
+        waiting = [min(some, key=lambda good: good.losses) for some in stopgaps.values()]
         if self.plan.chooses and not self.mixes:
             # Stopgaps are not compared with others: they may be forgotten later.
             useful = {good.place for _, best in self._choices(lasting) for good in best}
@@ -184,12 +191,15 @@ class Trials:
 
     def _models(self, kind: str, candidate: Candidate) -> list[Any]:
         learner, options = self.learners[kind]
-        models = []
+        models: list[Any] = []
+        left_out = kind == RIDGE and candidate.leaves_one_out
         for task, seed in zip(self.tasks.of(candidate), self.tasks.seeds, strict=True):
+            if left_out and models:  # other folds change nothing
+                break
             model = learner(
                 features=candidate.features,
                 alpha="cv",
-                cv="loo" if kind == RIDGE and candidate.leaves_one_out else self.plan.cv,
+                cv="loo" if left_out else self.plan.cv,
                 nested=self.plan.repeats > 0 and candidate.is_nested,
                 calibrate=False,
                 random_state=seed,
@@ -227,6 +237,10 @@ class Trials:
         close = [g for g in order if g.losses[place] <= AS_GOOD * order[0].losses[place]]
         return close[: self.plan.n_models]
 
+    def keeps(self, kind: str) -> bool:
+        """Return True if a trial of a learner is among the trials that are kept."""
+        return any(good.kind == kind for good, _ in self._kept)
+
     @property
     def n_finished(self) -> int:
         """The number of trials that were finished."""
@@ -260,7 +274,7 @@ class Trials:
         else:
             name, kept = self._choices(self._good)[0] if self.plan.chooses else self._close()
             weights = [1.0 / len(kept)] * len(kept)
-        self.report.averaged = [good.place for good in kept]
+        self.report.averaged, self.report.weights = [good.place for good in kept], weights
         self.report.reason = self._reason(name, kept, weights)
         if self.plan.n_models == 1:
             kept, weights = [kept[0]._replace(models=kept[0].models[:1])], [1.0]
@@ -273,17 +287,16 @@ class Trials:
     def _mixed(self) -> tuple[str, list[Good], list[float]]:
         """Return the deciding loss, and the trials to mix with their weights.
 
-        The choice of the kernel has decided the weights of ridge on its maps: these maps may have
-        learned from all rows. Held-out rows decide the weights of the learners.
+        The weights of the ridge models come from `choose_kernel`. Held-out rows cannot choose them,
+        because the widths of columns were learned from all rows. Held-out rows choose the weights
+        of the learners.
         """
         name = self.criteria[0]
         teams: dict[str, list[Good]] = {}
         for good in sorted(self._good, key=lambda good: good.losses):
             teams.setdefault(good.kind, []).append(good)
         held = {kind: _team_outputs(team) for kind, team in teams.items()}
-        any_held = next(iter(held.values()))
-        outputs = [rows.outputs for rows in held.values()]
-        found = mixture(outputs, any_held.Y, any_held.weight, clips=name == "brier")
+        found = _learner_weights(held, clips=name == "brier")
         pairs = [
             (good, weight * good.candidate.share / sum(g.candidate.share for g in team))
             for team, weight in zip(teams.values(), found, strict=True)
@@ -349,9 +362,23 @@ class Trials:
     def _mixed_reason(self, kept: list[Good], weights: list[float]) -> str:
         said, loss = [self.report.trials[good.place] for good in kept], NAMES[self.criteria[0]]
         if len(said) == 1:
-            return f"Chosen: {said[0]}, with the smallest {loss} of held-out rows."
+            return f"Chosen: {said[0]}, by the {loss} of held-out rows."
         parts = [f"{100 * w:.0f} % {trial}" for trial, w in zip(said, weights, strict=True)]
         return f"Mixed, by the {loss} of held-out rows: {', '.join(parts)}."
+
+
+def _learner_weights(held: dict[str, HeldRows], clips: bool) -> tuple[float, ...]:
+    """Return the weight of each learner; ridge is alone unless the mixture is clearly better."""
+    _, Y, weight = next(iter(held.values()))
+    outputs = [rows.outputs for rows in held.values()]
+    found = mixture(outputs, Y, weight, clips=clips)
+    if RIDGE not in held:
+        return found
+    mixed = np.tensordot(found, outputs, 1)
+    plain = squared_error(held[RIDGE].outputs, Y, weight, clips)
+    if squared_error(mixed, Y, weight, clips) <= CLEARLY * plain:
+        return found
+    return tuple(float(kind == RIDGE) for kind in held)
 
 
 def _team_outputs(team: list[Good]) -> HeldRows:

@@ -60,13 +60,13 @@ class EqualRows:
         """The number of different rows of positive weight."""
         return len(self._hashes)
 
-    def of(self, block: FeatureBlock) -> tuple[Array, Array]:
-        """Return the mean target and the total weight of the copies of each row of a block.
+    def of(self, hashes: Hashes) -> tuple[Array, Array]:
+        """Return the mean target and the total weight of all copies of rows with these hashes.
 
         Rows of weight zero, which no model has learned from, have the weight zero.
         """
-        places = np.minimum(np.searchsorted(self._hashes, block.hashes), len(self) - 1)
-        known = self._hashes[places] == block.hashes
+        places = np.minimum(np.searchsorted(self._hashes, hashes), len(self) - 1)
+        known = self._hashes[places] == hashes
         return self._mean[places], np.where(known, self._weight[places], 0.0)
 
 
@@ -86,7 +86,7 @@ class LeftOutScores:
 
     def update(self, block: FeatureBlock) -> LeftOutScores:
         """Add the losses of the rows of a block, in place."""
-        outputs = self.models.outputs(block.Z, *self.equal.of(block))
+        outputs = self.models.outputs(block.Z, *self.equal.of(block.hashes))
         weight = np.ones(len(block.Z)) if block.weight is None else block.weight
         self.scores.add(outputs, block.Y, weight, np.square(outputs - block.Y).sum(axis=2))
         return self
@@ -114,7 +114,7 @@ class LeftOutRows:
 
     def update(self, block: FeatureBlock) -> LeftOutRows:
         """Add the outputs of the rows of a block, in place."""
-        (outputs,) = self.models.outputs(block.Z, *self.equal.of(block))
+        (outputs,) = self.models.outputs(block.Z, *self.equal.of(block.hashes))
         self.held.add(block.hashes, outputs, block.Y, block.weight)
         return self
 

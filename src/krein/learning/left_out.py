@@ -23,19 +23,26 @@ Array = NDArray[np.floating]
 
 # 1 − h is at least this; a smaller value is a rounding error.
 LEAST = 1e-12
-
-
-# The second moments of features count as diagonal if the norm of what is off the diagonal is below
-# this share of the smallest penalty.
-DIAGONAL = 0.2
+# A penalty below this share of the largest eigenvalue counts as this share: with a smaller one
+# 1 − h would be a rounding error, whereas the outputs have a limit.
+SMALLEST = 1e-12
+# The matrix of second moments is treated as diagonal if the Frobenius norm of its off-diagonal part
+# is at most DIAGONAL times the smallest penalty, and at most DIAGONAL times TINY times its trace,
+# whatever the penalties.
+DIAGONAL, TINY = 0.2, 1e-8
+# Ratios of the two penalties that agree to this many digits share one decomposition.
+DIGITS = 9
+# The largest finite ratio of the two penalties, and the inverse of the smallest one.
+MOST = 1e16
 
 
 class Decomposition(NamedTuple):
     """The eigenvectors of one matrix, and the penalties that they serve.
 
-    Features of the negative part are divided by √ratio, so that one penalty serves both parts. The
-    eigenvectors belong to ``gram + z̄z̄ᵀ`` if that matrix is diagonal, as it is for the eigenvectors
-    of a kernel matrix: they need not be computed then. Otherwise they belong to gram.
+    Features of the negative part are divided by √ratio, so that one penalty serves both parts. If
+    ``gram + z̄z̄ᵀ`` is diagonal, its eigenvectors are the unit vectors and no decomposition is
+    computed. The features of an exact kernel matrix are such a case. Otherwise the eigenvectors are
+    those of gram.
 
     Attributes
     ----------
@@ -72,7 +79,7 @@ class Decomposition(NamedTuple):
         values = np.diagonal(gram) + np.square(mean)
         others = gram + np.outer(mean, mean)
         np.fill_diagonal(others, 0.0)
-        if np.linalg.norm(others) <= DIAGONAL * alphas.min():
+        if np.linalg.norm(others) <= DIAGONAL * min(alphas.min(), TINY * values.sum()):
             return cls(places, alphas, scales, None, values, mean)
         del others
         with blas_threads_for(gram):
@@ -91,7 +98,8 @@ class Decomposition(NamedTuple):
         ``gram = diag(s) − mmᵀ`` with the mean m, so ``(gram + α)⁻¹ = A + A m mᵀ A / (1 − mᵀ A m)``
         with ``A = diag(1/(s + α))``.
         """
-        inverse = 1 / (self.values[:, None] + self.alphas)  # (p, k)
+        floor = SMALLEST * self.values.max(initial=0.0)
+        inverse = 1 / (self.values[:, None] + np.maximum(self.alphas, floor))  # (p, k)
         pulled = inverse * self.mean[:, None]
         rest = 1 - self.mean @ pulled
         squares = np.square(T) @ inverse + np.square(T @ pulled) / rest
@@ -139,8 +147,8 @@ class LeftOut:
         self.fit_intercept = fit_intercept
         ratios: dict[float, list[int]] = {}
         for place, penalty in enumerate(penalties):
-            ratio = penalty.alpha_neg / penalty.alpha if np.any(form.signs < 0) else 1.0
-            ratios.setdefault(float(ratio), []).append(place)
+            ratio = _ratio(penalty) if np.any(form.signs < 0) else 1.0
+            ratios.setdefault(ratio, []).append(place)
         self._parts = [
             Decomposition.of(
                 problem,
@@ -188,3 +196,12 @@ class LeftOut:
                 missed = Y - problem.y_mean - T @ coef
                 found[place] = Y - missed / rest[:, None]
         return found
+
+
+def _ratio(penalty: Split) -> float:
+    """Return alpha_neg over alpha, rounded; a finite ratio is limited."""
+    if np.isinf(penalty.alpha_neg):
+        return np.inf
+    exponent = np.log10(penalty.alpha_neg) - np.log10(penalty.alpha)
+    limit = float(np.log10(MOST))
+    return float(f"{10 ** float(np.clip(exponent, -limit, limit)):.{DIGITS}g}")
