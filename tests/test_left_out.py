@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from krein import KreinRidge, KreinRidgeClassifier, KreinSVC, Nystrom, RandomFourier
 from krein.forms import Signature
-from krein.kernels import DeltaGaussian, Gaussian
+from krein.kernels import DeltaGaussian, Gaussian, Matern, Polynomial
 from krein.learning import Cholesky, LeastSquares, LeftOut, Split
 from krein.streaming import Moments
 
@@ -156,3 +156,50 @@ def test_one_distinct_row_cannot_be_left_out():
 def test_other_learners_have_no_rows_left_out():
     with pytest.raises(ValueError, match="'cv' parameter of KreinSVC"):
         KreinSVC(cv="loo").fit(X, y > 0)
+
+
+@pytest.mark.parametrize("kind", ["plain", "diagonal"])
+def test_tiny_penalties_have_the_limit_of_small_ones(kind):
+    """Without a floor 1 − h would be a rounding error, and the smallest penalty the best one."""
+    rows = np.linspace(0, 1, 40)[:, None]
+    targets = np.sin(5 * rows) + 0.5 * np.random.default_rng(1).normal(size=rows.shape)
+    features = Nystrom(Matern(1.0, 0.5), 40, landmarks="all", core="truncated")
+    Z = features.fit_transform(rows)
+    if kind == "plain":
+        Z = Z @ np.linalg.qr(np.random.default_rng(2).normal(size=(40, 40)))[0]
+    problem = LeastSquares.of(Moments.of(np.hstack([Z, targets])), 1)
+    alphas = [1e-11, 1e-13, 1e-16, 1e-20]
+    models = LeftOut(problem, Signature(np.ones(40)), [Split(a, a) for a in alphas])
+    found = np.square(models.outputs(Z, targets) - targets).mean(axis=(1, 2))
+    assert_allclose(found, found[0], rtol=1e-2)
+
+
+def test_the_loss_of_a_penalty_does_not_depend_on_the_other_penalties():
+    """Second moments are diagonal or not whatever the penalties: a large one must not decide."""
+    rng = np.random.default_rng(9)
+    rows = rng.normal(size=(80, 3))
+    rows[0] *= 300 ** rng.random(3)
+    targets, weight = rows[:, 1] + 0.3 * rng.normal(size=80), rng.choice([1.0, 2.0, 5.0], size=80)
+    features = Nystrom(Polynomial(degree=1), 10, landmarks="all", core="truncated")
+    found = []
+    for alphas in ([5.0], [1e-6, 5.0]):
+        model = KreinRidge(features=features, alphas=alphas, cv="loo")
+        model.fit(rows, targets, sample_weight=weight)
+        found.append(model.cv_results_["squared_error"][-1])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_equal_ratios_of_penalties_share_a_decomposition():
+    grid = np.geomspace(1e-8, 1, 9)
+    penalties = [Split(a, b) for a in grid for b in [*grid, np.inf]]
+    Z, Y, weight = _rows("plain")
+    problem = LeastSquares.of(Moments.of(np.hstack([Z, Y]), weight), 2)
+    assert len(LeftOut(problem, Signature([1.0, -1, 1, -1, 1]), penalties)._parts) == 18
+    extreme = LeftOut(problem, Signature([1.0, -1, 1, -1, 1]), [Split(1e-3, 1e-300)])
+    assert np.isfinite(extreme.outputs(Z, Y, weight)).all()
+
+
+def test_partial_fit_says_that_all_rows_are_needed():
+    model = KreinRidge(features=RandomFourier(Gaussian(), 8, random_state=0), cv="loo")
+    with pytest.raises(ValueError, match=r"needs all rows at once.*number of folds"):
+        model.partial_fit(X, y)

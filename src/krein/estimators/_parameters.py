@@ -81,7 +81,8 @@ spread : float or "cv", default="cv"
 fit_intercept : bool, default=True
     True if the model has an intercept, which is not penalised.
 alphas : array-like, default=None
-    The grid of alpha. None means nine values from 1e-8 to 1 times the variance of the features.
+    The grid of alpha. None means nine values from 1e-8 to 1 times the variance of the features,
+    and 33 values if ``cv="loo"`` tunes one penalty.
 alphas_neg : array-like, default=None
     The grid of alpha_neg. None means the grid of alpha; if `alphas` is None too, ``inf`` is added.
 cv : int, splitter or iterable of (train, test), default=5

@@ -309,9 +309,10 @@ class LeastSquaresLearner(Learner):
         """Learn from more rows; after the first call the squared error tunes the penalties."""
         tuned = self._needs_folds
         if not isinstance(self.cv, Integral) and tuned:
+            why = "needs all rows at once" if self._leaves_one_out else "yields row indices"
             raise ValueError(
-                f"{self._name}.partial_fit needs cv to be a number of folds, got {self.cv!r}: the "
-                "rows to come have no indices yet."
+                f"{self._name}.partial_fit cannot use cv={self.cv!r}, which {why}: pass a number "
+                "of folds, or give alpha a number."
             )
         if not hasattr(self, "_parts"):
             if hasattr(self, "coef_"):

@@ -21,10 +21,13 @@ LEFT_OUT = """
 cv : int, splitter, iterable of (train, test) or "loo", default=5
     The number of folds. Rows are assigned to folds by their content, so that equal rows share a
     fold and the order of the rows changes nothing. A splitter yields row indices and needs data in
-    memory. "loo" leaves out every row, together with its copies, in turn: one eigendecomposition
-    gives the errors of all penalties in closed form. This is the cheaper choice if the number of
-    features is close to the number of rows. The map has seen every row; so "loo" suits random
-    features, and kernels that are positive definite with all rows as landmarks.
+    memory. "loo" leaves out every row, together with its copies, in turn, at the same total penalty
+    alpha times the sum of the weights. One eigendecomposition gives the errors of all penalties in
+    closed form, or one for each ratio of alpha_neg to alpha if the kernel is indefinite. This is
+    the cheaper choice if the kernel is positive definite and the number of features is close to the
+    number of rows. The map is fitted once, on all rows. Use "loo" with random features, or with a
+    positive definite kernel and ``landmarks="all"``. Otherwise the row left out has shaped the map,
+    and its error is too small.
 """
 
 
