@@ -9,8 +9,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from krein import KreinClassifier, KreinRegressor
+from krein.auto import automatic
 from krein.auto.choice import choose_kernel
 from krein.auto.mixing import STEPS, WORTH, mixture, squared_error
+from krein.auto.trials import Trials, _learner_weights
+from krein.streaming import HeldRows
 
 RNG = np.random.default_rng(0)
 
@@ -96,3 +99,94 @@ def test_folds_that_are_asked_for_are_used():
     asked = KreinRegressor(cv=4, random_state=0).fit(X, y)
     assert {model.cv for model in free.estimators_} == {"loo"}
     assert {model.cv for model in asked.estimators_} == {4}
+
+
+def test_a_fit_that_runs_out_of_time_keeps_its_best_stopgap(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(3600, 2))
+    y = np.sin(25 * X[:, 0]) * np.sin(25 * X[:, 1])
+
+    def late(self, kind, candidate):
+        return "left out: no time" if candidate.width >= 1000 else ""
+
+    monkeypatch.setattr(Trials, "_no_time", late)
+    report = KreinRegressor(max_seconds=1e6, random_state=0).fit(X, y).report_
+    finished = [i for i, trial in enumerate(report.trials) if np.isfinite(trial.score)]
+    assert len(finished) == 2
+    assert report.averaged == [min(finished, key=lambda i: report.trials[i].score)]
+
+
+def test_rows_that_are_left_out_in_turn_need_no_repetition():
+    X, y = _additive(150)
+    model = KreinRegressor(random_state=0).fit(X, y)
+    assert len(model.estimators_) == len(model.report_.averaged)
+
+
+def test_a_given_width_has_all_kernels_that_were_chosen():
+    X, y = _additive(300)
+    model = KreinRegressor(n_components=60, random_state=0).fit(X, y)
+    assert len(model.report_.kernel.options) == 2
+    assert {trial.width for trial in model.report_.trials if trial.learner == "ridge"} == {60}
+    ridges = [trial for trial in model.report_.trials if trial.learner == "ridge"]
+    assert len({trial.features for trial in ridges}) == 2
+
+
+# --- margin machines ------------------------------------------------------------------------------
+
+
+def _shells(n):
+    """Three classes in shells: least squares masks the middle one, margin machines do not."""
+    X = np.random.default_rng(0).normal(size=(n, 4))
+    return X, np.digitize(np.linalg.norm(X, axis=1), [1.5, 2.1])
+
+
+@pytest.mark.parametrize("n", [300, 600])
+def test_margin_machines_join_ridge_if_they_are_clearly_better(n):
+    X, y = _shells(n)
+    report = KreinClassifier(random_state=0).fit(X, y).report_
+    kept = {report.trials[place].learner for place in report.averaged}
+    assert "squared hinge" in kept
+
+
+def test_margin_machines_that_do_not_pay_on_few_rows_are_not_fitted_on_all():
+    X, y = _additive(600)
+    report = KreinClassifier(random_state=0).fit(X, y > 1).report_
+    assert {trial.learner for trial in report.trials} == {"ridge"}
+    assert any("does not lower the Brier score of ridge by 3%" in note for note in report.notes)
+
+
+def test_a_little_gain_does_not_add_a_learner():
+    Y, weight = np.where(RNG.random((200, 1)) < 0.5, -1.0, 1.0), np.ones(200)
+    outputs = 0.5 * Y + 0.5 * RNG.normal(size=Y.shape)
+    # The outputs of the margin machine are larger, and no better.
+    held = {
+        "ridge": HeldRows(outputs, Y, weight),
+        "squared hinge": HeldRows(2 * outputs, Y, weight),
+    }
+    assert _learner_weights(held, clips=True) == (1.0, 0.0)
+    held["squared hinge"] = HeldRows(Y, Y, weight)
+    assert _learner_weights(held, clips=True) == (0.0, 1.0)
+    del held["ridge"]
+    assert _learner_weights(held, clips=True) == (1.0,)
+
+
+# --- rows with copies -----------------------------------------------------------------------------
+
+
+def test_the_kernel_is_chosen_by_the_mean_target_of_equal_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.integers(4, size=(400, 3)).astype(float)
+    y = X.sum(axis=1) + rng.normal(size=400)
+    seen = []
+
+    def noted(X, Y, weight, *others):
+        seen.append((X, Y, weight))
+        return choose_kernel(X, Y, weight, *others)
+
+    monkeypatch.setattr(automatic, "choose_kernel", noted)
+    KreinRegressor(random_state=0).fit(X, y)
+    ((rows, Y, weight),) = seen
+    for row, target, total in zip(rows, Y, weight, strict=True):
+        copies = (row == X).all(axis=1)
+        assert total == copies.sum()
+        assert target[0] == pytest.approx(y[copies].mean())

@@ -44,11 +44,12 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates each
     on more than 200 rows; D itself and a Gaussian of its rows are tried as features.
 
-    On up to 2000 rows (a stream of at most 2000 rows is read into memory) maps are fitted anew for
-    each fold, and the best few trials, none with more than 1.5 times the smallest loss, are
-    averaged, because the best trial may be best by chance. On up to 100 rows only the penalties are
-    chosen: all trials with up to 1.1 times the smallest squared error are averaged. For
-    dissimilarities these are trials on the rows of each similarity and on the rows of D.
+    If a kernel is given and there are up to 2000 rows (a stream of at most 2000 rows is read into
+    memory), maps are fitted anew for each fold, and the best few trials, none with more than 1.5
+    times the smallest loss, are averaged, because the best trial may be best by chance. On up to
+    100 rows only the penalties are chosen: all trials with up to 1.1 times the smallest squared
+    error are averaged. For dissimilarities these are trials on the rows of each similarity and on
+    the rows of D.
 
     Parameters
     ----------
@@ -126,8 +127,9 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     kernel with equal widths stays beside it if a mixture of both is better. Kreĭn ridge then learns
     on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits
     `max_megabytes` and a budget of operations, which are counted and not timed. With up to 2000 or
-    more than 3400 rows the squared-hinge machine learns on up to 1000 landmarks, and held-out rows
-    choose the weights of both learners.
+    more than 3400 rows the squared-hinge machine learns on up to 1000 landmarks, if trials on 400
+    rows show that it pays. Held-out rows choose the weights of both learners, and ridge is alone
+    unless the mixture lowers the Brier score by 3 %.
 
     If a kernel is given, the learner tries Kreĭn ridge, variance-constrained least squares and the
     squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks, on
@@ -142,10 +144,10 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     Trials are judged by their error, the share of wrong rows. Equal errors are common, and the
     squared error decides among them. On up to 2000 rows hardly any rows are wrong, so trials are
     judged by the Brier score, the squared error of the outputs as probabilities. If least squares
-    predicts every row correctly, trials are judged by the squared error of the outputs. On up to
-    2000 rows maps are also fitted anew for each fold, and the best few trials, none with more than
-    1.5 times the smallest loss, are averaged. On up to 100 rows only the penalties are chosen: all
-    trials with up to 1.1 times the smallest squared error are averaged.
+    predicts every row correctly, trials are judged by the squared error of the outputs. If a kernel
+    is given, maps are also fitted anew for each fold on up to 2000 rows, and the best few trials,
+    none with more than 1.5 times the smallest loss, are averaged. On up to 100 rows only the
+    penalties are chosen: all trials with up to 1.1 times the smallest squared error are averaged.
 
     Parameters
     ----------

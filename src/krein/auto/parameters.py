@@ -27,8 +27,8 @@ dissimilarity : bool, default=False
     how to turn dissimilarities into similarities.
 n_models : int or "auto", default="auto"
     The largest number of trials that are averaged. "auto" is all trials with up to 100 rows, 6
-    with up to 2000 rows, else 1. If the learner chooses the kernel of a table, "auto" is 6 at any
-    number of rows, and the trials are mixed with weights that held-out rows choose.
+    with up to 2000 rows, else 1. If the learner chooses the kernel of a table, the few trials are
+    mixed with weights that held-out rows choose, and 1 keeps the trial of the largest weight.
 max_seconds : float, default=None
     The time limit of the fit; None means no limit. A trial that is expected to end later is not
     started, and the search for a kernel ends after half of this time. With a limit that is never
@@ -46,10 +46,12 @@ n_jobs : int, default=None
 random_state : int, RandomState, Generator or None, default=None
     The seed of the folds, samples and maps.
 best_estimator_ : learner
-    The best fitted learner.
+    The learner of the best trial. If the learner chose the kernel of a table, the learner with the
+    largest weight.
 estimators_ : list
     The learners whose outputs are averaged, the best one first. With 101 to 200 rows each trial is
-    fitted and judged three times, with different folds.
+    fitted and judged three times, with different folds; ridge that leaves out every row in turn is
+    fitted once.
 report_ : Report
     What was tried and why; printing it shows a table and a sentence.
 kernel_ : Kernel or "precomputed"

@@ -87,8 +87,10 @@ class Table:
         return HINGE in learners and self._margin() > 0
 
     def of_rows(self, n_rows: int) -> Table:
-        """Return the same for fewer rows, without a limit of time."""
-        return replace(self, n_rows=n_rows, is_hurried=False)
+        """Return the same for fewer rows, without a limit of time and with the same folds for all
+        learners.
+        """
+        return replace(self, n_rows=n_rows, is_hurried=False, leaves_one_out=False)
 
     def expected(self, maps: list[Candidate]) -> str:
         """Return a sentence that says what the trials on these maps are expected to cost."""

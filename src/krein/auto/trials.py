@@ -27,9 +27,11 @@ from .tasks import Tasks
 AS_GOOD = 1.5
 # The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
-# Another learner joins ridge on a table if the mixture lowers the loss of ridge to this share. The
-# Brier score of outputs that are not calibrated favours margin machines.
-CLEARLY = 0.9
+# Another learner joins ridge on a table if the mixture lowers the loss of ridge to this share.
+CLEARLY = 0.97
+# Factors of the outputs of classes in this comparison: least squares is as often right as a margin
+# machine with larger outputs.
+SCALES = (1.0, 1.5, 2.0, 3.0, 5.0)
 # The name of ridge.
 RIDGE = "ridge"
 # The name of the learner that is tried on all maps of a kernel that is not symmetric.
@@ -374,11 +376,12 @@ def _learner_weights(held: dict[str, HeldRows], clips: bool) -> tuple[float, ...
     found = mixture(outputs, Y, weight, clips=clips)
     if RIDGE not in held:
         return found
-    mixed = np.tensordot(found, outputs, 1)
-    plain = squared_error(held[RIDGE].outputs, Y, weight, clips)
-    if squared_error(mixed, Y, weight, clips) <= CLEARLY * plain:
-        return found
-    return tuple(float(kind == RIDGE) for kind in held)
+    scales = SCALES if clips else (1.0,)
+    mixed, plain = (
+        min(squared_error(scale * some, Y, weight, clips) for scale in scales)
+        for some in (np.tensordot(found, outputs, 1), held[RIDGE].outputs)
+    )
+    return found if mixed <= CLEARLY * plain else tuple(float(kind == RIDGE) for kind in held)
 
 
 def _team_outputs(team: list[Good]) -> HeldRows:
