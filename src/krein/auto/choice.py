@@ -171,7 +171,8 @@ def _factors(
     learned, judged = sample.rows(slice(half)), sample.rows(slice(half, half + JUDGED))
     start = best
     if best.name == "DeltaGaussian":  # has no likelihood
-        start = min((t for t in tried if t.name != best.name), key=lambda t: t.loss)
+        others = (t for t in tried if t.name != best.name)
+        start = min(others, key=lambda t: (-t.n_rows, t.loss))  # losses of the same rows
     factors = column_factors(learned.X, learned.Y, learned.weight, start.kernel)
     outputs = [
         _outputs(judged.of(judged.X * factors), start.kernel),

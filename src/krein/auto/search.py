@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import DeltaGaussian, Gaussian, Kernel, Laplacian, Matern
-from ..kernels.medians import stretched
+from ..kernels.medians import SAMPLED, stretched
 from ..kernels.profiles import OfDistance
 from ..learning.leave_one_out import left_out
 
@@ -131,7 +131,12 @@ class Sample:
 
 
 def families(X: Any) -> list[Family]:
-    """Return the families that are tried on a table, in units of its median distances."""
+    """Return the families that are tried on a table, in units of its median distances.
+
+    The rows are in random order. The medians are those of the first rows: a draw by the content of
+    standardised rows would depend on rounding errors.
+    """
+    X = X[:SAMPLED]
     wide, city = Gaussian("median").resolved(X).sigma, Laplacian("median").resolved(X).sigma
     return [
         Family("Gaussian", lambda factor: Gaussian(wide * factor)),
