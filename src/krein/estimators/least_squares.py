@@ -135,33 +135,27 @@ class LeastSquaresLearner(Learner):
         wanted = Wanted.of(self)
         check_left_out(self, wanted.kind is Split, task.representation.is_supervised)
         task.keep_features()  # for the passes over rows that are left out
-        self._parts = task.moments
-        problem = self._whole(task)
+        self._parts, problem = task.moments, self._whole(task)
         solver = self._solver(task.representation)
-        penalty = self._tuned_left_out(wanted, solver, task) if wanted.is_tuned else wanted.given()
+        tuned = wanted.is_tuned
+        penalty = self._left_out_best(wanted, solver, problem, task) if tuned else wanted.given()
         self._keep(penalty, *self._solution(solver, problem, penalty))
 
     def _whole(self, task: Task) -> LeastSquares:
         """The problem of all rows."""
         return LeastSquares.of(task.moments[0], task.targets.n_outputs, self.fit_intercept)
 
-    def _tuned_left_out(self, wanted: Wanted, solver: Any, task: Task) -> Any:
+    def _left_out_best(self, wanted: Wanted, solver: Any, problem: LeastSquares, task: Task) -> Any:
         """Choose a penalty by the errors of rows that are left out."""
-        problem = self._whole(task)
         candidates = wanted.finer_grid(*self._posed(solver, problem), solver.form)
         scores = Scores(len(candidates), task.targets)
         models = LeftOut(problem, solver.form, candidates, self.fit_intercept)
         fold(task.blocks, LeftOutScores(models, self._equal_rows(task), scores))
-        results = as_table(candidates, squared_error=scores.losses)
-        if self._classifies:
-            results |= {"error": scores.errors, "brier": scores.brier}
         alike = scores.losses / (float(problem.square.sum()) or 1.0)
-        keys = [alike, -results["alpha_neg"], -results["alpha"]]
-        by_error = self._criterion == "error"
-        chosen = best(results["error"], *keys) if by_error else best(*keys)
-        self.cv_results_ = {**results, "chosen": chosen}
-        self._left_out = models.at(chosen)
-        return candidates[chosen]
+        results = self._results(candidates, scores)
+        place = self._chosen(results, alike, self._criterion == "error")
+        self._left_out = models.at(place)
+        return candidates[place]
 
     def _equal_rows(self, task: Task) -> EqualRows:
         found = fold(task.data, EqualRows(task.targets)).freeze()
@@ -198,9 +192,7 @@ class LeastSquaresLearner(Learner):
         parts = task.folds if task is not None and self._nests(task) else None
         if parts is not None:
             scores = self._nested_scores(candidates, parts)
-            results = as_table(candidates, squared_error=scores.losses)
-            if self._classifies:
-                results |= {"error": scores.errors, "brier": scores.brier}
+            results = self._results(candidates, scores)
             # Few rows cannot distinguish losses that differ by a thousandth.
             alike = np.round(scores.losses / (scores.losses.min() or 1.0), 3)
         else:
@@ -218,16 +210,25 @@ class LeastSquaresLearner(Learner):
                 judging = Mistakes(task.survey.folds, by_fold, task.targets)
                 mistakes = fold(task.blocks, judging)
                 results |= {"error": mistakes.errors, "brier": mistakes.brier}
-        # Among equal losses the largest penalties win: a negative part that is hardly visible in
-        # the folds may appear in all rows.
-        keys = [alike, -results["alpha_neg"], -results["alpha"]]
         if self.alpha == "gradient":
             judged = [(solver, problems)] if parts is None else list(map(self._alone, parts))
-            return self._descend(wanted, solver, problems, judged, candidates[best(*keys)])
-        # Equal errors are common on small data: the squared error decides among them.
-        chosen = best(results["error"], *keys) if by_error else best(*keys)
-        self.cv_results_ = {**results, "chosen": chosen}
-        return candidates[chosen]
+            start = candidates[self._chosen(results, alike, by_error=False)]
+            return self._descend(wanted, solver, problems, judged, start)
+        return candidates[self._chosen(results, alike, by_error)]
+
+    def _results(self, candidates: list[Any], scores: Scores) -> dict[str, Any]:
+        """Return the table of penalties and their losses."""
+        more = {"error": scores.errors, "brier": scores.brier} if self._classifies else {}
+        return as_table(candidates, squared_error=scores.losses) | more
+
+    def _chosen(self, results: dict[str, Any], alike: Array, by_error: bool) -> int:
+        """Return the place of the best penalty, and store the results of all penalties."""
+        # Among equal losses the largest penalties win: a negative part that is hardly visible in
+        # the folds may appear in all rows. Equal errors are common on small data.
+        keys = [alike, -results["alpha_neg"], -results["alpha"]]
+        place = best(results["error"], *keys) if by_error else best(*keys)
+        self.cv_results_ = {**results, "chosen": place}
+        return place
 
     def _walk(
         self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None
