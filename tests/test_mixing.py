@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 from krein import KreinClassifier, KreinRegressor
 from krein.auto import automatic
 from krein.auto.choice import choose_kernel
-from krein.auto.mixing import STEPS, WORTH, mixture, squared_error
-from krein.auto.trials import Trials, _learner_weights
+from krein.auto.mixing import STEPS, WORTH, learner_weights, mixture, squared_error
+from krein.auto.trials import Trials
 from krein.streaming import HeldRows
 
 RNG = np.random.default_rng(0)
@@ -163,11 +163,11 @@ def test_a_little_gain_does_not_add_a_learner():
         "ridge": HeldRows(outputs, Y, weight),
         "squared hinge": HeldRows(2 * outputs, Y, weight),
     }
-    assert _learner_weights(held, clips=True) == (1.0, 0.0)
+    assert learner_weights(held, "ridge", clips=True) == (1.0, 0.0)
     held["squared hinge"] = HeldRows(Y, Y, weight)
-    assert _learner_weights(held, clips=True) == (0.0, 1.0)
+    assert learner_weights(held, "ridge", clips=True) == (0.0, 1.0)
     del held["ridge"]
-    assert _learner_weights(held, clips=True) == (1.0,)
+    assert learner_weights(held, "ridge", clips=True) == (1.0,)
 
 
 # --- rows with copies -----------------------------------------------------------------------------

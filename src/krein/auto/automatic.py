@@ -36,12 +36,13 @@ from ..streaming.survey import Rows
 from .choice import Choice, choose_kernel
 from .clock import Clock
 from .maps import Candidate, candidates, views
+from .mixing import CLEARLY
 from .plan import Plan
 from .report import NAMES, Report
 from .sizes import AT_ONCE, FEW, N_JUDGED, SCREENED
 from .tables import HINGE, Table
 from .tasks import Tasks
-from .trials import CLEARLY, RIDGE, TWO_SIDED, Trials
+from .trials import RIDGE, TWO_SIDED, Trials
 from .values import median_dissimilarity, resolved
 
 LOG = logging.getLogger("krein")

@@ -16,6 +16,11 @@ Array = NDArray[np.floating]
 STEPS = 10
 # A further model must lower the loss by this share, because it makes predictions slower.
 WORTH = 0.02
+# Another learner joins the first one if the mixture lowers the loss of the first one to this share.
+CLEARLY = 0.97
+# Factors of the outputs of classes in this comparison: least squares is as often right as a margin
+# machine with larger outputs.
+SCALES = (1.0, 1.5, 2.0, 3.0, 5.0)
 
 
 def mixture(
@@ -57,6 +62,31 @@ def mixture(
 
     tried = _simplex(len(outputs), STEPS)
     return min((tuple(tenth / STEPS for tenth in tenths) for tenths in tried), key=order)
+
+
+def learner_weights(held: dict[str, HeldRows], first: str, clips: bool) -> tuple[float, ...]:
+    """Return the weight of each learner; the first one is alone unless a mixture is clearly better.
+
+    Parameters
+    ----------
+    held : dict of str to HeldRows
+        The outputs of each learner for rows that were held out, by its name.
+    first : str
+        The name of the learner that is preferred. If it is missing, no learner is preferred.
+    clips : bool
+        True if outputs beyond ±1 count as ±1, as for classes.
+    """
+    _, Y, weight = next(iter(held.values()))
+    outputs = [rows.outputs for rows in held.values()]
+    found = mixture(outputs, Y, weight, clips=clips)
+    if first not in held:
+        return found
+    scales = SCALES if clips else (1.0,)
+    mixed, alone = (
+        min(squared_error(scale * some, Y, weight, clips) for scale in scales)
+        for some in (np.tensordot(found, outputs, 1), held[first].outputs)
+    )
+    return found if mixed <= CLEARLY * alone else tuple(float(kind == first) for kind in held)
 
 
 def squared_error(outputs: Any, Y: Array, weight: Array, clips: bool = False) -> float:

@@ -18,7 +18,7 @@ from ..kernels.errors import BadPairError
 from ..streaming import HeldRows
 from .clock import Clock
 from .maps import Candidate
-from .mixing import losses_of, mixture, squared_error
+from .mixing import learner_weights, losses_of
 from .report import NAMES, Report, Trial
 from .sizes import GOOD_MAPS
 from .tasks import Tasks
@@ -27,11 +27,6 @@ from .tasks import Tasks
 AS_GOOD = 1.5
 # The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
-# Another learner joins ridge on a table if the mixture lowers the loss of ridge to this share.
-CLEARLY = 0.97
-# Factors of the outputs of classes in this comparison: least squares is as often right as a margin
-# machine with larger outputs.
-SCALES = (1.0, 1.5, 2.0, 3.0, 5.0)
 # The name of ridge.
 RIDGE = "ridge"
 # The name of the learner that is tried on all maps of a kernel that is not symmetric.
@@ -298,7 +293,7 @@ class Trials:
         for good in sorted(self._good, key=lambda good: good.losses):
             teams.setdefault(good.kind, []).append(good)
         held = {kind: _team_outputs(team) for kind, team in teams.items()}
-        found = _learner_weights(held, clips=name == "brier")
+        found = learner_weights(held, RIDGE, clips=name == "brier")
         pairs = [
             (good, weight * good.candidate.share / sum(g.candidate.share for g in team))
             for team, weight in zip(teams.values(), found, strict=True)
@@ -367,21 +362,6 @@ class Trials:
             return f"Chosen: {said[0]}, by the {loss} of held-out rows."
         parts = [f"{100 * w:.0f} % {trial}" for trial, w in zip(said, weights, strict=True)]
         return f"Mixed, by the {loss} of held-out rows: {', '.join(parts)}."
-
-
-def _learner_weights(held: dict[str, HeldRows], clips: bool) -> tuple[float, ...]:
-    """Return the weight of each learner; ridge is alone unless the mixture is clearly better."""
-    _, Y, weight = next(iter(held.values()))
-    outputs = [rows.outputs for rows in held.values()]
-    found = mixture(outputs, Y, weight, clips=clips)
-    if RIDGE not in held:
-        return found
-    scales = SCALES if clips else (1.0,)
-    mixed, plain = (
-        min(squared_error(scale * some, Y, weight, clips) for scale in scales)
-        for some in (np.tensordot(found, outputs, 1), held[RIDGE].outputs)
-    )
-    return found if mixed <= CLEARLY * plain else tuple(float(kind == RIDGE) for kind in held)
 
 
 def _team_outputs(team: list[Good]) -> HeldRows:
