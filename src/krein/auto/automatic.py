@@ -151,7 +151,7 @@ class Automatic(Certainty, Estimator):
         else:
             shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
             table = self._table(choice, shape, plan, seed)
-            maps, notes = self._of_table(table, survey.sample, targets)
+            maps, notes = self._of_table(table, survey.sample, targets, clock)
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed),
             self._learners(few or is_table),
@@ -177,14 +177,16 @@ class Automatic(Certainty, Estimator):
         return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
 
     def _of_table(
-        self, table: Table, sample: Rows, targets: Targets
+        self, table: Table, sample: Rows, targets: Targets, clock: Clock
     ) -> tuple[list[Candidate], list[str]]:
         """Return the maps of a kernel that was chosen, and sentences on what is left out."""
         kinds = [kind for kind in self._learners(True) if kind != TWO_SIDED]
         notes = []
         if self.n_components == "auto":
             notes = table.notes(kinds)
-            if table.tries_margins(kinds) and not self._margin_pays(table, sample, targets):
+            # Without time for a comparison the clock alone decides.
+            compares = table.tries_margins(kinds) and clock.is_early()
+            if compares and not self._margin_pays(table, sample, targets):
                 kinds.remove(HINGE)
                 notes.append(
                     f"Left out: {HINGE}, which does not lower the {NAMES['brier']} of ridge by "

@@ -127,7 +127,7 @@ class Table:
         """Return why no map is wider than this."""
         wider = next((w for w in self._widths() if w > width), None)
         if wider is None:
-            return f"the exact kernel is tried with up to {EXACT} rows"
+            return f"only the exact kernel is wider, which is tried with up to {EXACT} rows"
         if self._needed(wider) > self.megabytes:
             return f"ridge on them needs more memory than max_megabytes={self.megabytes:g}"
         return f"ridge on them needs more than {OPERATIONS:.0e} operations"
