@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from krein.streaming import Block, Blocks, Container, InMemory, as_container, checked, split
+from krein.streaming import Block, Blocks, Container, Data, InMemory, as_container, checked, split
 
 
 def _data(n=23, d=4):
@@ -354,3 +354,12 @@ def test_blocks_needs_something_to_walk_over():
 def test_a_container_must_say_how_to_walk():
     with pytest.raises(TypeError, match="Container must define __iter__"):
         iter(Container())
+
+
+@pytest.mark.parametrize(
+    ("rows", "sizes"), [(100, [60]), (60, [60]), (59, [30, 30]), (13, [12] * 5)]
+)
+def test_pieces_of_a_block_have_about_the_same_size(rows, sizes):
+    pieces = list(Data.of(InMemory(np.ones((60, 2)))).by(rows))
+    assert [len(piece) for piece in pieces] == sizes
+    assert [piece.start for piece in pieces] == [0, *np.cumsum(sizes)[:-1]]

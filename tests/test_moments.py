@@ -146,7 +146,7 @@ def test_an_empty_sum_or_block_is_the_moments_of_no_rows():
 
 @pytest.mark.parametrize("offset", [0.0, 2.0**10])
 def test_float32_blocks_are_summed_in_float64(offset):
-    """The values are exact in float32; only the products are rounded, never the sums."""
+    """The values are exact in float32; products and sums of a few rows are rounded, no others."""
     A = np.tile(_rows(n=2000)[0], (5, 1)) + offset
     growing = MomentsSum(4)
     for block in np.array_split(A.astype(np.float32), 100):
@@ -155,6 +155,24 @@ def test_float32_blocks_are_summed_in_float64(offset):
     assert mine.scatter.dtype == mine.mean.dtype == np.float64
     assert_allclose(mine.mean, exact.mean, rtol=1e-7)
     assert_allclose(mine.scatter, exact.scatter, atol=2e-6 * abs(exact.scatter).max(), rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_and_reused_memory_do_not_change_the_moments(dtype, weighted):
+    """Large blocks take threads. Rows are moved into memory of an earlier, longer block."""
+    A = (np.random.default_rng(0).standard_normal((3000, 130)) + 50).astype(dtype)
+    weight = np.random.default_rng(1).random(3000) if weighted else None
+    growing = MomentsSum(130)
+    for rows in (slice(1500), slice(1500, 1600), slice(1600, 3000)):
+        growing.add(A[rows], weight=None if weight is None else weight[rows])
+    s = np.ones(3000) if weight is None else weight
+    mean = s @ A.astype(float) / s.sum()
+    near = A - mean
+    mine, eps = growing.freeze(), np.finfo(dtype).eps
+    assert_allclose(mine.mean, mean, rtol=100 * eps)
+    scatter = near.T @ (s[:, None] * near)
+    assert_allclose(mine.scatter, scatter, rtol=0, atol=100 * eps * scatter.max())
 
 
 def test_targets_keep_their_digits_beside_float32_features():

@@ -10,7 +10,7 @@ from krein import _blas
 from krein._blas import add_product, multiply_lower
 from krein._blocks import TILE, mirror_upper
 from krein.streaming import Moments, MomentsSum
-from krein.streaming.moments import add_gram
+from krein.streaming.gram import add_gram
 
 
 @pytest.mark.parametrize("width", [3, 300, 700])

@@ -35,10 +35,7 @@ from krein.testing import (
 )
 
 PIECES = list(Data.of(InMemory(X, LABELS, WEIGHT)).by(13))
-NUMBERS = [
-    Piece(X[i : i + 13], VALUES[i : i + 13], WEIGHT[i : i + 13], PIECES[i // 13].hashes, i)
-    for i in range(0, 60, 13)
-]
+NUMBERS = [Piece(X[p.rows], VALUES[p.rows], WEIGHT[p.rows], p.hashes, p.start) for p in PIECES]
 Z = X
 Y = VALUES[:, None]
 FEATURES = [FeatureBlock(p.rows, p.hashes, Z[p.rows], Y[p.rows], WEIGHT[p.rows]) for p in NUMBERS]

@@ -47,6 +47,8 @@ class Representation:
     is_supervised : bool
         True if the map was fitted with targets. The features of a row whose target the map has seen
         are not those of a new row, so each fold needs a map of its own.
+    n_bytes : int
+        The size of a feature.
     """
 
     features: Any
@@ -54,18 +56,23 @@ class Representation:
     is_two_sided: bool = False
     is_doubled: bool = False
     is_supervised: bool = False
+    n_bytes: int = 8
 
     @classmethod
     def of(cls, features: Any, sample: Any) -> Representation:
         """Return the representation of a map that was fitted on `sample`."""
         last = last_step(features)
-        form = getattr(last, "form_", None)
+        form, is_two_sided = getattr(last, "form_", None), isinstance(last, FeatureMap)
         if form is not None:
-            return cls(features, form, not form.is_symmetric)
-        if isinstance(last, FeatureMap):  # a two-sided map
-            return cls(features, Signature(np.ones(last._n_features_out)), True)
-        width = _dense(features.transform(_seen(features, sample[:1]))).shape[1]
-        return cls(features, Signature(np.ones(width)))
+            is_two_sided = not form.is_symmetric
+        elif is_two_sided:
+            form = Signature(np.ones(last._n_features_out))
+        else:
+            width = _dense(features.transform(_seen(features, sample[:1]))).shape[1]
+            form = Signature(np.ones(width))
+        # Maps keep single precision.
+        n_bytes = 4 if getattr(sample, "dtype", None) == np.float32 else 8
+        return cls(features, form, is_two_sided, n_bytes=n_bytes)
 
     def of_both_sides(self) -> Representation:
         """Return the representation for a learner that uses both sides of the kernel."""
@@ -79,7 +86,7 @@ class Representation:
     @property
     def block_rows(self) -> int:
         """The number of rows whose features are computed at a time."""
-        return max(256, min(8192, FEATURE_BYTES // (8 * max(1, self.width))))
+        return max(256, min(8192, FEATURE_BYTES // (self.n_bytes * max(1, self.width))))
 
     def transform(self, X: Any, start: int = 0) -> Array:
         """Return Z(X), or both sides of it.

@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..streaming.fold import fold
-from ..streaming.moments import add_gram
+from ..streaming.gram import add_gram
 
 Array = NDArray[np.floating]
 Piece = tuple[slice, Array]

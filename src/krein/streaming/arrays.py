@@ -32,7 +32,7 @@ class NpyFile(Container):
         The targets y. None and False both mean that there are no targets.
     weight : array, path of a .npy file or None, default=None
         The weights of the rows.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block.
     """
 
@@ -149,7 +149,7 @@ class NpzFile(Container):
         The name of the member with y. None takes the member ``y`` if it exists, False reads no y.
     weight : str or None, default=None
         The name of the member with the weights. None takes ``sample_weight`` if it exists.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block.
     data : str, default="X"
         The name of the member with X.

@@ -17,7 +17,8 @@ from scipy import sparse
 from ..rows import as_rows, column_names, concatenated, count, is_table
 from .columns import Layout
 
-ROWS = 4096
+# The default number of rows of a block: two or one of the blocks whose features fit into a cache.
+ROWS = 6144
 
 
 class Block(NamedTuple):
@@ -101,7 +102,7 @@ class InMemory(Container):
         The targets of the rows.
     weight : array-like of shape (n,), default=None
         The weights of the rows. None gives every row the weight 1.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block. Blocks of a dense array are views.
 
     Examples

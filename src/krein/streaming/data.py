@@ -152,7 +152,7 @@ class Data:
     def __iter__(self) -> Iterator[Piece]:
         start = 0
         for block in self._blocks():
-            for part in split(block, self.piece_rows):
+            for part in split(block, evenly(count(block.X), self.piece_rows)):
                 n = count(part.X)
                 hashes = self.hashes[start : start + n] if self.in_memory else hash_rows(part.X)
                 X = part.X if self.columns is None else part.X[:, self.columns]
@@ -212,10 +212,14 @@ class Data:
             The total weight of all rows with the same content as each sampled row.
         """
         rows, s, y = self.counted, self.memory.weight, self.memory.y
-        ties = order_of_targets(None if y is None else y[rows])
-        rows = rows[np.lexsort((*ties, self.hashes[rows]))]
+        order = np.argsort(self.hashes[rows])
+        if not is_new(self.hashes[rows[order]]).all():  # rows of equal content are sorted by target
+            ties = order_of_targets(None if y is None else y[rows])
+            order = np.lexsort((*ties, self.hashes[rows]))
+        rows = rows[order]
         weight: NDArray = np.ones(len(rows)) if s is None else s[rows]
-        _, first, kind = np.unique(self.hashes[rows], return_index=True, return_inverse=True)
+        new = is_new(self.hashes[rows])
+        first, kind = np.flatnonzero(new), np.cumsum(new) - 1
         totals = np.bincount(kind, weights=weight).astype(float)
         rows = rows[self._heaviest(rows, kind, weight, first)]
         chosen = Draws(self.hashes[rows], key).first(map_rows(self.memory.X), Salt.UNIFORM)
@@ -268,6 +272,17 @@ class Data:
         """Return the same rows in memory."""
         blocks = [Block(*piece[:3]) for piece in fold(self, Collected()).pieces]
         return Data.of(InMemory(*merged(blocks)))
+
+
+def evenly(n: int, most: int) -> int:
+    """Return the number of rows of equal pieces of n rows; a short last piece would be slow."""
+    n_pieces = -(-n // most)
+    return -(-n // max(1, n_pieces))
+
+
+def is_new(values: NDArray) -> NDArray[np.bool_]:
+    """Return True for each value of a sorted array that differs from the value before it."""
+    return np.append(True, values[1:] != values[:-1])[: len(values)]
 
 
 def _hash_square(K: NDArray | Sides) -> Hashes:

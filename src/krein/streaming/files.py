@@ -115,7 +115,7 @@ def open_stream(
     weight : str, int, array, path or None, default=None
         The weights of the rows, given in the same way as `target`. None takes the member
         ``sample_weight`` of a .npz file if it exists, and reads no weights from other files.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block.
     n_features : int, default=None
         The number of columns of a libsvm file. None counts the columns in an additional pass.

@@ -26,7 +26,7 @@ class LibsvmFile(Container):
     ----------
     path : Path
         The file.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block.
     n_features : int, default=None
         The number of columns. None counts the columns in an additional pass.

@@ -11,27 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blas import add_product
 from .._blocks import mirror_upper, row_blocks
-from .._threads import one_blas_thread, over_blocks
+from .._threads import over_blocks
+from .gram import LITTLE, add_gram, each
 
 Array = NDArray[np.floating]
 
-# Least number of columns of one tile of a matrix product; each thread computes whole tiles.
-LEAST_TILE = 128
-# With fewer entries than this, a product takes less time than starting a thread.
-LITTLE = 2**17
 # The squared mean of a column is large if it is above this multiple of the variance, which costs
 # less than two digits in double precision and one digit in single precision. The variance is
 # estimated on at most PILOT rows.
 LARGE_MEAN = {np.dtype(np.float64): 100.0, np.dtype(np.float32): 4.0}
 PILOT = 1000
+# Columns are summed over this many rows at a time in the precision of the block. These sums are
+# added in float64.
+SUMMED = 256
 
 
 @dataclass(frozen=True)
@@ -191,11 +190,13 @@ class MomentsSum:
         self._origin: Array | None = None
         self._sum: Array = np.zeros(width)  # of a − c
         self._products: Array = np.zeros((width, width))
+        self._spare: dict[int, Array] = {}
 
     def add(self, *columns: Array, weight: Array | None = None) -> None:
         """Add rows that are given as blocks of columns.
 
-        Sums are computed in float64, products in the precision of the first block.
+        Products are computed in the precision of the first block, and sums of a few rows in the
+        precision of their block. Both are added in float64.
 
         Parameters
         ----------
@@ -212,16 +213,23 @@ class MomentsSum:
         added = float(len(columns[0])) if weight is None else float(weight.sum())
         if not added:
             return
-        sums = [_sums(block, weight) for block in columns]
         if self._origin is None:
-            self._origin = np.concatenate(
-                [_origin(block, total / added) for block, total in zip(columns, sums, strict=True)]
-            )
+            self._origin = np.concatenate([_origin(block, weight) for block in columns])
         origins = np.split(self._origin, np.cumsum(widths)[:-1])
-        near = [_shifted(*pair, weight) for pair in zip(columns, origins, strict=True)]
+        rooms = (partial(self._room, number) for number in range(len(columns)))
+        pairs = zip(columns, origins, rooms, strict=True)
+        near, sums = zip(*(_moved(*pair, weight) for pair in pairs), strict=True)
         add_gram([block.astype(near[0].dtype, copy=False) for block in near], self._products)
-        self._sum += np.concatenate(sums) - added * self._origin
+        self._sum += np.concatenate(sums)
         self.weight += added
+
+    def _room(self, number: int, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+        """Return memory for the moved rows of a block of columns, which later blocks use again."""
+        spare = self._spare.get(number)
+        fits = spare is not None and spare.dtype == dtype and spare.shape[1:] == shape[1:]
+        if spare is None or not fits or len(spare) < shape[0]:
+            spare = self._spare[number] = np.empty(shape, dtype)
+        return spare[: shape[0]]
 
     def join(self, other: Moments) -> None:
         """Add the moments of other rows."""
@@ -233,6 +241,7 @@ class MomentsSum:
 
     def freeze(self) -> Moments:
         """Return the moments of all rows that were added."""
+        self._spare.clear()
         if self._origin is None:
             return Moments.zero(len(self._sum))
         d = self._sum / self.weight
@@ -240,17 +249,13 @@ class MomentsSum:
         return Moments(self.weight, self._origin + d, scatter)
 
 
-def _sums(block: Array, weight: Array | None) -> Array:
-    """Return the weighted sums of the columns in float64."""
-    if weight is None and (block.dtype != np.float64 or block.size < LITTLE):
-        return block.sum(axis=0, dtype=np.float64)
-    # Threads of BLAS that wait for the next product would compete with ours.
-    with one_blas_thread():
-        return (np.ones(len(block)) if weight is None else weight) @ block
-
-
-def _origin(block: Array, mean: Array) -> Array:
+def _origin(block: Array, weight: Array | None) -> Array:
     """Return the mean of each column if it is large compared with the spread, else 0."""
+    mean = (
+        block.mean(axis=0, dtype=np.float64)
+        if weight is None
+        else np.average(block, axis=0, weights=weight)
+    )
     some = block[:PILOT].astype(np.float64)
     some -= mean
     spread = np.einsum("ij,ij->j", some, some) / len(some)
@@ -261,80 +266,40 @@ def _origin(block: Array, mean: Array) -> Array:
     return np.where(large, near, 0.0)
 
 
-def _shifted(block: Array, origin: Array, weight: Array | None) -> Array:
-    """Return ``√weight (a − c)`` of each row; the block itself if that is the same."""
-    if weight is None and not origin.any():
-        return block
-    exact = origin.astype(block.dtype)
-    A = np.empty(block.shape, dtype=block.dtype if np.array_equal(exact, origin) else np.float64)
-    root = None if weight is None else np.sqrt(weight).astype(A.dtype)[:, None]
+def _moved(
+    block: Array, origin: Array, room: Callable[..., Array], weight: Array | None
+) -> tuple[Array, Array]:
+    """Return ``√weight (a − c)`` of each row, and the weighted sum of all ``a − c`` in float64.
 
-    def work(rows: slice) -> None:
-        np.subtract(block[rows], origin.astype(A.dtype), out=A[rows])
-        if root is not None:
-            A[rows] *= root[rows]
-
-    if A.size < LITTLE:
-        work(slice(0, len(A)))
-    else:
-        over_blocks(work, row_blocks(len(A), 1, -(-len(A) // 8)))
-    return A
-
-
-class Tile(NamedTuple):
-    """Some columns of a block, and their places in the product of all blocks."""
-
-    columns: Array
-    places: slice
-
-
-def add_gram(blocks: Sequence[Array], out: Array) -> None:
-    """Add ``AᵀA`` to `out`, on and above the diagonal; the blocks are columns of A side by side.
-
-    Threads take tiles of the product. Sums over rows are in one thread, so they depend on the
-    number of threads by rounding errors only.
+    Parameters
+    ----------
+    block : ndarray of shape (n, p)
+        The rows a.
+    origin : ndarray of shape (p,)
+        The origin c. If it is 0 and no weights are given, the block itself is returned.
+    room : callable
+        ``room(shape, dtype)`` returns memory for moved rows.
+    weight : ndarray of shape (n,) or None
     """
-    if max(block.size for block in blocks) < LITTLE:
-        return _add_tiles([Tile(*pair) for pair in _placed(blocks)], out, _each)
-    with one_blas_thread() as n_threads:
-        tiles = [tile for pair in _placed(blocks) for tile in _tiles(*pair, n_threads)]
-        _add_tiles(tiles, out, over_blocks)
+    is_exact = np.array_equal(origin.astype(block.dtype), origin)
+    dtype = block.dtype if is_exact else np.dtype(np.float64)
+    moves = weight is not None or bool(origin.any())
+    A = room(block.shape, dtype) if moves else block
+    root = np.ones(len(A), dtype) if weight is None else np.sqrt(weight).astype(dtype)
+    chunks = list(row_blocks(len(A), 1, SUMMED))
+    sums = np.empty((len(chunks), A.shape[1]), dtype)
 
+    def work(number: int) -> None:
+        rows = chunks[number]
+        if moves:
+            np.subtract(block[rows], origin.astype(dtype), out=A[rows])
+        if weight is not None:
+            A[rows] *= root[rows, None]
+        np.dot(root[rows], A[rows], out=sums[number])
 
-def _placed(blocks: Sequence[Array]) -> Iterator[tuple[Array, slice]]:
-    start = 0
-    for block in blocks:
-        yield block, slice(start, start + block.shape[1])
-        start += block.shape[1]
-
-
-def _tiles(block: Array, places: slice, n_threads: int) -> Iterator[Tile]:
-    """Yield the tiles of a block.
-
-    With t tiles there are t(t − 1)/2 products of two tiles and t of half the cost, together t²
-    halves. If t² is at least twice the number of threads, and t a power of two, no thread waits.
-    """
-    t = 1 if n_threads == 1 else 2 ** int(np.ceil(np.log2(2 * n_threads) / 2))
-    t = max(1, min(t, block.shape[1] // LEAST_TILE))
-    edges = [i * block.shape[1] // t for i in range(t + 1)]
-    for i, j in pairwise(edges):
-        yield Tile(block[:, i:j], slice(places.start + i, places.start + j))
-
-
-def _each(work: Callable[[Any], None], items: Iterable[Any]) -> None:
-    for item in items:
-        work(item)
-
-
-def _add_tiles(tiles: Sequence[Tile], out: Array, run: Callable[..., None]) -> None:
-    # Products of two tiles take twice as long. They come first so that no thread waits at the end.
-    pairs = [(left, right) for i, left in enumerate(tiles) for right in tiles[i + 1 :]]
-
-    def work(pair: tuple[Tile, Tile]) -> None:
-        left, right = pair
-        add_product(left.columns, right.columns, out[left.places, right.places])
-
-    run(work, [*pairs, *((tile, tile) for tile in tiles)])
+    run = each if A.size < LITTLE else over_blocks
+    run(work, range(len(chunks)))
+    return A, sums.sum(axis=0, dtype=np.float64)
 
 
 class FoldMoments:

@@ -43,7 +43,7 @@ class ParquetFile(Table):
         The name or the index of the column of y. None takes the last column, False reads no y.
     weight : str or int, default=None
         The name or the index of the column of weights. None reads no weights.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block.
     layout : Layout, default=None
         The columns that an earlier fit used. The same features are read, without y and weights.

@@ -38,7 +38,7 @@ class TextFile(Table):
         The name or the index of the column of y. None takes the last column, False reads no y.
     weight : str or int, default=None
         The name or the index of the column of weights. None reads no weights.
-    rows : int, default=4096
+    rows : int, default=6144
         The number of rows per block.
     header : {"auto", True, False}, default="auto"
         True if the first record contains the names of the columns, False if it is a row. "auto"
