@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from .._hashing import as_key
+from .._hashing import Hashes, as_key
 from .._validation import as_generator
+from ..estimators._left_out import EqualRows
 from ..estimators._representation import Recipe
 from ..estimators._targets import Targets
 from ..estimators._task import Task
-from ..streaming import Data, Survey
+from ..rows import count
+from ..streaming import Data, Survey, fold
 from .maps import Candidate
 from .plan import Plan
+from .relearning import Relearning
+
+# If at least this many rows have not taught the factors of columns, no other rows are held out.
+ENOUGH = 200
 
 
 @dataclass
@@ -26,6 +33,9 @@ class Tasks:
     targets : Numbers or Classes
     plan : Plan
     seed : int
+    taught : ndarray of uint64 or None
+        The hashes of the rows that have taught the factors of columns; None if there are none, or
+        if only trials of the same factors are compared.
     """
 
     owner: str
@@ -33,8 +43,10 @@ class Tasks:
     targets: Targets
     plan: Plan
     seed: int
+    taught: Hashes | None = None
     _surveys: list[Survey] = field(default_factory=list)
     _made: dict[Candidate, list[Task]] = field(default_factory=dict)
+    _relearned: dict[Candidate, Task] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
@@ -60,9 +72,41 @@ class Tasks:
             ]
         return self._made[candidate]
 
+    def honest(self, candidate: Candidate) -> list[Task]:
+        """Return the tasks in which rows that are held out have not taught the factors of columns.
+
+        With enough other rows, the rows that have taught the factors are not held out. With fewer
+        rows, each fold has factors of its own.
+        """
+        tasks = self.of(candidate)
+        if not self._relearns or candidate.teacher is None:
+            return tasks
+        if candidate not in self._relearned:
+            first = tasks[0]
+            recipe = Relearning.of(first.recipe, candidate.teacher, self._equal)
+            supervised = replace(first.representation, is_supervised=True)
+            self._relearned[candidate] = replace(first, recipe=recipe, representation=supervised)
+        return [self._relearned[candidate]]
+
+    @property
+    def _has_others(self) -> bool:
+        """True if enough distinct rows have not taught the factors of columns."""
+        n_rows = count(self.surveys()[0].sample.X)
+        return self.taught is not None and n_rows - len(self.taught) >= ENOUGH
+
+    @property
+    def _relearns(self) -> bool:
+        """True if the factors of columns are learned anew for each fold, which needs memory."""
+        return self.taught is not None and not self._has_others and self.data.in_memory
+
+    @cached_property
+    def _equal(self) -> EqualRows:
+        return fold(self.data, EqualRows(self.targets)).freeze()
+
     def keep(self, candidates: list[Candidate]) -> None:
         """Forget the tasks of all other maps."""
         self._made = {c: tasks for c, tasks in self._made.items() if c in candidates}
+        self._relearned = {c: task for c, task in self._relearned.items() if c in candidates}
 
     def _task(self, candidate: Candidate, survey: Survey, seed: int) -> Task:
         recipe = Recipe(self.owner, None, 1, candidate.features, seed)
@@ -70,4 +114,5 @@ class Tasks:
         as_key(rng)  # as a learner does, which draws its key first
         representation = recipe.fit(survey.sample, self.targets, rng)
         shared = self.plan.repeats > 0
-        return Task(self.data, survey, self.targets, recipe, representation, shared)
+        taught = self.taught if self._has_others else None
+        return Task(self.data, survey, self.targets, recipe, representation, shared, taught)
