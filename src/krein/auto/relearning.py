@@ -6,9 +6,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._hashing import hash_rows
+from .._hashing import Hashes, hash_rows
 from ..estimators._left_out import EqualRows
 from ..estimators._representation import Recipe, Representation
 from ..estimators._targets import Targets
@@ -17,6 +18,8 @@ from ..streaming.survey import Rows
 from .choice import LEARNED
 from .columns import Columns
 from .relevance import column_factors
+
+Array = NDArray[np.floating]
 
 # The largest number of steps from the geometric mean of the factors of all rows and of factors 1.
 # A start at the factors of all rows would need more steps to forget the rows of the fold.
@@ -35,28 +38,34 @@ class Relearning(Recipe):
         The kernel whose likelihood the factors maximise.
     equal : EqualRows
         The targets and the weights of all rows.
+    known : dict of bytes to ndarray
+        The factors that were learned, by the hashes of the rows. Maps of different widths share
+        them.
     """
 
     teacher: Kernel
     equal: EqualRows
+    known: dict[bytes, Array]
 
     @classmethod
-    def of(cls, recipe: Recipe, teacher: Kernel, equal: EqualRows) -> Relearning:
+    def of(cls, recipe: Recipe, **more: Any) -> Relearning:
         """Return the recipe of the same map, with factors that are learned anew."""
-        given = {field.name: getattr(recipe, field.name) for field in fields(recipe)}
-        return cls(**given, teacher=teacher, equal=equal)
+        return cls(**{field.name: getattr(recipe, field.name) for field in fields(recipe)}, **more)
 
     def fit(self, sample: Rows, targets: Targets, rng: np.random.Generator) -> Representation:
         """Learn the factors and fit a copy of the map, both on the same rows."""
-        features = clone(self.features).set_params(columns=self._columns(sample.X))
+        hashes = hash_rows(sample.X)
+        key = hashes.tobytes()
+        if key not in self.known:
+            self.known[key] = self._factors(sample.X, hashes)
+        features = clone(self.features).set_params(columns__factors=self.known[key])
         found = Recipe.fit(replace(self, features=features), sample, targets, rng)
         return replace(found, is_supervised=True)
 
-    def _columns(self, X: Any) -> Columns:
-        """Return columns with factors that some rows teach."""
-        Y, weight = self.equal.of(hash_rows(X))
+    def _factors(self, X: Array, hashes: Hashes) -> Array:
+        """Return the factors that some rows teach."""
+        Y, weight = self.equal.of(hashes)
         used = np.flatnonzero(weight)[:LEARNED]
         start = np.sqrt(self.features["columns"].factors)
         rows = Columns().fit(X).transform(X[used])
-        factors = column_factors(rows, Y[used], weight[used], self.teacher, start, STEPS)
-        return Columns(factors)
+        return column_factors(rows, Y[used], weight[used], self.teacher, start, STEPS)

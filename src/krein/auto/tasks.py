@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .._hashing import Hashes, as_key
 from .._validation import as_generator
 from ..estimators._left_out import EqualRows
@@ -16,6 +19,7 @@ from ..streaming import Data, Survey, fold
 from .maps import Candidate
 from .plan import Plan
 from .relearning import Relearning
+from .sizes import SCARCE
 
 # If at least this many rows have not taught the factors of columns, no other rows are held out.
 ENOUGH = 200
@@ -46,7 +50,8 @@ class Tasks:
     taught: Hashes | None = None
     _surveys: list[Survey] = field(default_factory=list)
     _made: dict[Candidate, list[Task]] = field(default_factory=dict)
-    _relearned: dict[Candidate, Task] = field(default_factory=dict)
+    _refitted: dict[Candidate, Task] = field(default_factory=dict)
+    _known: dict[bytes, NDArray[np.floating]] = field(default_factory=dict)
 
     @property
     def seeds(self) -> list[int]:
@@ -73,31 +78,46 @@ class Tasks:
         return self._made[candidate]
 
     def honest(self, candidate: Candidate) -> list[Task]:
-        """Return the tasks in which rows that are held out have not taught the factors of columns.
+        """Return the tasks whose held-out rows tell how good the models are on new rows.
 
-        With enough other rows, the rows that have taught the factors are not held out. With fewer
-        rows, each fold has factors of its own.
+        With enough other rows, the rows that have taught the factors of columns are not held out.
+        With fewer rows, each fold has factors of its own.
         """
         tasks = self.of(candidate)
-        if not self._relearns or candidate.teacher is None:
+        if not self._is_refitted(candidate):
             return tasks
-        if candidate not in self._relearned:
-            first = tasks[0]
-            recipe = Relearning.of(first.recipe, candidate.teacher, self._equal)
+        if candidate not in self._refitted:
+            first, teacher = tasks[0], candidate.teacher
+            recipe = first.recipe
+            if teacher is not None:
+                recipe = Relearning.of(
+                    recipe, teacher=teacher, equal=self._equal, known=self._known
+                )
             supervised = replace(first.representation, is_supervised=True)
-            self._relearned[candidate] = replace(first, recipe=recipe, representation=supervised)
-        return [self._relearned[candidate]]
+            self._refitted[candidate] = replace(first, recipe=recipe, representation=supervised)
+        return [self._refitted[candidate]]
+
+    def _is_refitted(self, candidate: Candidate) -> bool:
+        """Return True if a map is fitted anew for each fold before rows are held out.
+
+        On scarce rows, kernel and penalty are the best of many by errors of rows left out one at a
+        time, and these errors are too small. Folds leave fewer rows for learning, which makes up
+        for it.
+        """
+        if not self.data.in_memory or self._has_others:
+            return False
+        is_scarce = candidate.leaves_one_out and self._n_distinct <= SCARCE
+        has_taught = self.taught is not None and candidate.teacher is not None
+        return is_scarce or has_taught
+
+    @property
+    def _n_distinct(self) -> int:
+        return count(self.surveys()[0].sample.X)
 
     @property
     def _has_others(self) -> bool:
-        """True if enough distinct rows have not taught the factors of columns."""
-        n_rows = count(self.surveys()[0].sample.X)
-        return self.taught is not None and n_rows - len(self.taught) >= ENOUGH
-
-    @property
-    def _relearns(self) -> bool:
-        """True if the factors of columns are learned anew for each fold, which needs memory."""
-        return self.taught is not None and not self._has_others and self.data.in_memory
+        """True if enough rows have not taught the factors of columns."""
+        return self.taught is not None and self._n_distinct - len(self.taught) >= ENOUGH
 
     @cached_property
     def _equal(self) -> EqualRows:
@@ -106,7 +126,7 @@ class Tasks:
     def keep(self, candidates: list[Candidate]) -> None:
         """Forget the tasks of all other maps."""
         self._made = {c: tasks for c, tasks in self._made.items() if c in candidates}
-        self._relearned = {c: task for c, task in self._relearned.items() if c in candidates}
+        self._refitted = {c: task for c, task in self._refitted.items() if c in candidates}
 
     def _task(self, candidate: Candidate, survey: Survey, seed: int) -> Task:
         recipe = Recipe(self.owner, None, 1, candidate.features, seed)
