@@ -287,9 +287,8 @@ class Trials:
     def _mixed(self) -> tuple[str, list[Good], list[float]]:
         """Return the deciding loss, and the trials to mix with their weights.
 
-        The weights of the ridge models come from `choose_kernel`. Held-out rows cannot choose them,
-        because the widths of columns were learned from all rows. Held-out rows choose the weights
-        of the learners.
+        The weights of the ridge models come from `choose_kernel`, which compares them on rows that
+        have taught no factors of columns. Held-out rows choose the weights of the learners.
         """
         name = self.criteria[0]
         teams: dict[str, list[Good]] = {}
