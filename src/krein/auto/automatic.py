@@ -153,7 +153,7 @@ class Automatic(Certainty, Estimator):
             table = self._table(choice, shape, plan, seed)
             maps, notes = self._of_table(table, survey.sample, targets, clock)
         trials = Trials(
-            Tasks(self._name, data, targets, plan, seed),
+            Tasks(self._name, data, targets, plan, seed, None if choice is None else choice.taught),
             self._learners(few or is_table),
             self._criteria(few or is_table),
             n_rows,

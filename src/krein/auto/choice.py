@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._hashing import Hashes, hash_rows
 from ..kernels import Kernel
 from ..kernels.errors import one_line
 from ..rows import count
@@ -37,11 +38,15 @@ class Option(NamedTuple):
         What brings rows into the units of the kernel; None for rows as they are.
     share : float
         The weight of a model of the kernel in the mixture of all of them.
+    teacher : Kernel or None
+        The kernel whose likelihood the factors of columns maximise; None if columns have equal
+        widths.
     """
 
     kernel: Kernel
     columns: Columns | None
     share: float = 1.0
+    teacher: Kernel | None = None
 
     @property
     def factors(self) -> Any:
@@ -62,11 +67,15 @@ class Choice:
     tried : list of Tried
     note : str
         Why columns have equal or different widths.
+    taught : ndarray of uint64 or None
+        The hashes of the rows from which the factors of columns were learned; None if columns have
+        equal widths.
     """
 
     options: list[Option]
     tried: list[Tried]
     note: str = ""
+    taught: Hashes | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -133,18 +142,20 @@ def choose_kernel(
     equal = Option(best.kernel, columns)
     if not in_time():
         return Choice([equal], search.tried, "max_seconds leaves no time for more")
-    factors, weights, note = _factors(sample, best, search.tried)
+    teacher = _teacher(best, search.tried)
+    factors, weights, note = _factors(sample, best, teacher)
     if factors is None:
         return Choice([equal], search.tried, note)
     scaled = sample.of(sample.X * factors)
     kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
     again = Search(scaled, kinds, in_time, by_column=True)
     found = again.run()
-    both = [Option(found.kernel, Columns(factors)), equal]
+    both = [Option(found.kernel, Columns(factors), teacher=teacher), equal]
     if len(sample) > SECOND and in_time():
         weights, note = _weights(sample, both)
     options = [o._replace(share=w) for o, w in zip(both, weights, strict=True) if w]
-    return Choice(options, [*search.tried, *again.tried], note)
+    taught = hash_rows(X[:LEARNED]) if weights[0] else None
+    return Choice(options, [*search.tried, *again.tried], note, taught)
 
 
 def _weights(sample: Sample, both: list[Option]) -> tuple[tuple[float, ...], str]:
@@ -158,8 +169,16 @@ def _weights(sample: Sample, both: list[Option]) -> tuple[tuple[float, ...], str
     return _compared(some, outputs, slice(LEARNED, None))
 
 
+def _teacher(best: Tried, tried: list[Tried]) -> Kernel:
+    """Return the kernel whose likelihood teaches the factors of columns."""
+    if best.name != "DeltaGaussian":
+        return best.kernel
+    others = (t for t in tried if t.name != best.name)  # an indefinite kernel has no likelihood
+    return min(others, key=lambda t: (-t.n_rows, t.loss)).kernel  # losses of the same rows
+
+
 def _factors(
-    sample: Sample, best: Tried, tried: list[Tried]
+    sample: Sample, best: Tried, teacher: Kernel
 ) -> tuple[Array | None, tuple[float, ...], str]:
     """Return a factor for each column if different widths help, the weights of the kernels with
     different and with equal widths, and why.
@@ -169,13 +188,9 @@ def _factors(
         return None, equal, "all columns share one width, because X is sparse or has one column"
     half = min(LEARNED, len(sample) // 2)
     learned, judged = sample.rows(slice(half)), sample.rows(slice(half, half + JUDGED))
-    start = best
-    if best.name == "DeltaGaussian":  # has no likelihood
-        others = (t for t in tried if t.name != best.name)
-        start = min(others, key=lambda t: (-t.n_rows, t.loss))  # losses of the same rows
-    factors = column_factors(learned.X, learned.Y, learned.weight, start.kernel)
+    factors = column_factors(learned.X, learned.Y, learned.weight, teacher)
     outputs = [
-        _outputs(judged.of(judged.X * factors), start.kernel),
+        _outputs(judged.of(judged.X * factors), teacher),
         _outputs(judged, best.kernel),
     ]
     weights, note = _compared(judged, outputs)
@@ -183,7 +198,7 @@ def _factors(
         return None, equal, note
     if half < LEARNED:
         more = sample.rows(slice(LEARNED))
-        factors = column_factors(more.X, more.Y, more.weight, start.kernel, factors)
+        factors = column_factors(more.X, more.Y, more.weight, teacher, factors)
     return factors, weights, note
 
 

@@ -46,6 +46,9 @@ class Candidate(NamedTuple):
     leaves_one_out : bool
         True if ridge is tuned by rows that are left out in turn, in closed form: the map is exact
         and its kernel positive definite.
+    teacher : Kernel or None
+        The kernel from whose likelihood the map has learned the factors of columns; None if it has
+        learned none.
     """
 
     name: str
@@ -58,6 +61,7 @@ class Candidate(NamedTuple):
     costs: tuple[float, ...] = ()
     share: float = 1.0
     leaves_one_out: bool = False
+    teacher: Kernel | None = None
 
     def cost(self, kind: str) -> float | None:
         """Return the predicted number of operations of a learner, or None if it is unknown."""

@@ -35,8 +35,8 @@ PRIOR = 0.05
 
 
 def _gaussian(kernel: Any, z: Array) -> tuple[Array, Array]:
-    K = np.exp(-0.5 * np.square(z / kernel.sigma))
-    return K, -K / kernel.sigma**2
+    K = np.exp(np.square(z) * (-0.5 / kernel.sigma**2))
+    return K, K * (-1 / kernel.sigma**2)
 
 
 def _matern(kernel: Any, z: Array) -> tuple[Array, Array]:
@@ -83,19 +83,23 @@ class Likelihood:
         apart = (city_distances if is_city else distances)(Z, Z)
         np.fill_diagonal(apart, 0.0)  # without rounding errors
         K, slope = SLOPES[type(self.kernel)](self.kernel, apart)
-        C = K.copy()
+        C = K  # the slope has an array of its own
         C.flat[:: n + 1] += noise / self.weight
-        R, failed = dpotrf(C, clean=0)
+        # LAPACK takes columns first: the transposes of symmetric matrices cost no copies.
+        R, failed = dpotrf(C.T, clean=0, overwrite_a=1)
         if failed:
             return 1e10, np.zeros_like(logs)
-        inverse = mirror_upper(dpotri(R)[0])
+        log_det = np.log(np.diagonal(R)).sum()
+        inverse = mirror_upper(dpotri(R, overwrite_c=1)[0]).T
         solved = inverse @ self.Y
         square = float(np.sum(self.Y * solved)) / (n * q)
-        value = 0.5 * np.log(square) + np.log(np.diagonal(R)).sum() / n
-        # The derivative of the value by C, entry by entry.
-        by_entry = inverse / (2 * n) - solved @ solved.T / (2 * n * q * square)
-        by_noise = noise * float(np.diagonal(by_entry) @ (1 / self.weight))
-        M = by_entry * slope
+        value = 0.5 * np.log(square) + log_det / n
+        # The derivative of the value by C, entry by entry, in place.
+        solved /= np.sqrt(2 * n * q * square)
+        inverse /= 2 * n
+        inverse -= solved @ solved.T
+        by_noise = noise * float(np.diagonal(inverse) @ (1 / self.weight))
+        M = np.multiply(inverse, slope, out=slope)
         np.fill_diagonal(M, 0.0)  # a row has no distance to itself, and some slopes no value there
         columns = _by_column(Z, M, is_city)
         unequal = logs[:-1] - logs[:-1].mean()
@@ -130,7 +134,12 @@ def _city_loop() -> Any:
 
 
 def column_factors(
-    X: Array, Y: Array, weight: Array, kernel: Kernel, start: Array | None = None
+    X: Array,
+    Y: Array,
+    weight: Array,
+    kernel: Kernel,
+    start: Array | None = None,
+    steps: int = STEPS,
 ) -> Array:
     """Return the factor of each column that maximises the likelihood.
 
@@ -143,6 +152,8 @@ def column_factors(
     kernel : Gaussian, Matern or Laplacian
     start : ndarray of shape (d,), default=None
         The factors at the start; None means 1.
+    steps : int, default=40
+        The largest number of steps.
     """
     from scipy.optimize import minimize
 
@@ -156,6 +167,6 @@ def column_factors(
         jac=True,
         method="L-BFGS-B",
         bounds=[np.log(REACH)] * X.shape[1] + [np.log(NOISE)],
-        options={"maxiter": STEPS},
+        options={"maxiter": steps},
     )
     return np.exp(found.x[:-1])

@@ -169,7 +169,7 @@ class Table:
 
     def _map(self, option: Option, width: int, kinds: tuple[str, ...]) -> Candidate:
         whole = width >= self.n_rows
-        kernel, columns, share = option
+        kernel, columns, share, teacher = option
         made: Any = Nystrom(
             kernel,
             width,
@@ -197,4 +197,5 @@ class Table:
             costs=costs,
             share=share,
             leaves_one_out=left_out,
+            teacher=teacher,
         )

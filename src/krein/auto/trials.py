@@ -13,7 +13,6 @@ import numpy as np
 
 from .._threads import blas_threads_for
 from ..estimators._errors import NoFoldsError
-from ..estimators._task import Task
 from ..kernels.errors import BadPairError
 from ..streaming import HeldRows
 from .clock import Clock
@@ -155,6 +154,7 @@ class Trials:
             stage = self.stage(f"{kind}, {candidate.name}, width {candidate.width}")
             with stage, blas_threads_for((), candidate.width):
                 models = self._models(kind, candidate)
+                held = self._outputs(models, candidate) if self.mixes else None
         except BadPairError:
             raise
         except NoFoldsError as error:
@@ -167,7 +167,6 @@ class Trials:
             # Otherwise this map does not suit the data, e.g. a kernel without a measure.
             self._first_error = self._first_error or error
             return str(error)
-        held = self._outputs(models, self.tasks.of(candidate)) if self.mixes else None
         losses = (
             _mean(models, self.criteria)
             if held is None
@@ -176,11 +175,15 @@ class Trials:
         self._good.append(Good(losses, len(self.report.trials), kind, candidate, models, held))
         return ""
 
-    def _outputs(self, models: list[Any], tasks: list[Task]) -> HeldRows:
+    def _outputs(self, models: list[Any], candidate: Candidate) -> HeldRows:
         """Return the averaged outputs of models for rows that they have not learned from.
 
         The held-out rows of all models come in the same order, which depends on their content only.
         """
+        tasks = self.tasks.honest(candidate)
+        if tasks is not self.tasks.of(candidate):
+            for model in models:
+                model._forget_folds()  # of another task
         found = [model._held_out(task) for model, task in zip(models, tasks, strict=False)]
         for model in models:
             model._forget_folds()
@@ -284,9 +287,8 @@ class Trials:
     def _mixed(self) -> tuple[str, list[Good], list[float]]:
         """Return the deciding loss, and the trials to mix with their weights.
 
-        The weights of the ridge models come from `choose_kernel`. Held-out rows cannot choose them,
-        because the widths of columns were learned from all rows. Held-out rows choose the weights
-        of the learners.
+        The weights of the ridge models come from `choose_kernel`, which compares them on rows that
+        have taught no factors of columns. Held-out rows choose the weights of the learners.
         """
         name = self.criteria[0]
         teams: dict[str, list[Good]] = {}
@@ -307,9 +309,7 @@ class Trials:
     def held_out(self) -> HeldRows:
         """Return the mean outputs of the kept models for rows that they have not learned from."""
         found = [
-            self._outputs(good.models, self.tasks.of(good.candidate))
-            if good.held is None
-            else good.held
+            self._outputs(good.models, good.candidate) if good.held is None else good.held
             for good, _ in self._kept
         ]
         weights = [weight for _, weight in self._kept]

@@ -16,7 +16,7 @@ from .._hashing import as_key
 from .._threads import blas_threads_for
 from .._validation import all_or_nothing, as_generator
 from ..kernels import Kernel
-from ..streaming import Container, Data, HeldOut, HeldRows, InMemory, Survey, checked, fold
+from ..streaming import Container, Data, HeldRows, InMemory, Survey, checked, fold
 from ..streaming.containers import Block
 from ._certainty import Certainty
 from ._errors import NoFoldsError
@@ -105,7 +105,7 @@ class Learner(Certainty, Estimator):
 
     def _held_out(self, task: Task) -> HeldRows:
         """Return the outputs of all rows, each by a model of the rows outside its fold."""
-        held, models = HeldOut(task.targets.n_outputs), dict(self._fold_models(task))
+        held, models = task.held_out(), dict(self._fold_models(task))
         if not models:
             raise NoFoldsError(self._name, task.survey.n_rows, getattr(self, "alpha", None))
         if not self._nests(task):

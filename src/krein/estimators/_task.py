@@ -22,6 +22,7 @@ from ..streaming import (
     Data,
     Folds,
     GivenFolds,
+    HeldOut,
     Moments,
     Piece,
     Survey,
@@ -168,6 +169,9 @@ class Task:
         The map that is fitted on all rows.
     is_shared : bool
         True if several learners solve the task: features are then kept between them.
+    taught : ndarray of uint64 or None
+        The content hashes of rows whose targets the map has seen, although it is not fitted anew
+        for each fold. These rows are not held out.
     """
 
     data: Data
@@ -176,6 +180,7 @@ class Task:
     recipe: Recipe
     representation: Representation
     is_shared: bool = False
+    taught: Hashes | None = None
 
     def of_both_sides(self) -> Task:
         """Return the task for a learner that uses both sides of the kernel.
@@ -207,6 +212,10 @@ class Task:
     def folds(self) -> list[Fold]:
         """The folds, each with a map of its own."""
         return list(self._nested())
+
+    def held_out(self) -> HeldOut:
+        """Return an empty statistic of outputs of rows that are held out."""
+        return HeldOut(self.targets.n_outputs, without=self.taught)
 
     def keep_features(self) -> None:
         """Keep the features of all rows between passes if they are in memory and small."""

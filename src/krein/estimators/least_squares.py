@@ -16,7 +16,7 @@ from .._validation import as_generator, outside_level
 from ..forms import Form
 from ..learning import L1, LeastSquares, LeftOut, Split, SquaredError, solver_for
 from ..learning.selection import FoldProblems, Walk, best
-from ..streaming import Folds, HeldOut, HeldRows, Moments, Survey, fold
+from ..streaming import Folds, HeldRows, Moments, Survey, fold
 from ._errors import NoFoldsError
 from ._learner import Learner
 from ._left_out import EqualRows, LeftOutRows, LeftOutScores, check_left_out
@@ -164,12 +164,12 @@ class LeastSquaresLearner(Learner):
         return found
 
     def _held_out(self, task: Task) -> HeldRows:
-        if not self._leaves_one_out:
+        if not self._leaves_one_out or self._nests(task):
             return super()._held_out(task)
         if not hasattr(self, "_left_out"):
             penalty, form = Wanted.of(self).of_fitted(self), task.representation.form
             self._left_out = LeftOut(self._whole(task), form, [penalty], self.fit_intercept)
-        held = LeftOutRows(self._left_out, self._equal_rows(task), HeldOut(task.targets.n_outputs))
+        held = LeftOutRows(self._left_out, self._equal_rows(task), task.held_out())
         return fold(task.blocks, held).held.rows
 
     def _forget_folds(self) -> None:

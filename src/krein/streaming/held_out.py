@@ -56,6 +56,8 @@ class HeldOut:
         The number q of outputs.
     size : int, default=None
         The largest number of rows. None means 100,000 rows, or fewer if there are many outputs.
+    without : ndarray of uint64, default=None
+        The content hashes of rows that are not kept.
 
     Examples
     --------
@@ -68,9 +70,10 @@ class HeldOut:
     ((3, 1), [1.0, 1.0, 1.0])
     """
 
-    def __init__(self, n_outputs: int, size: int | None = None):
+    def __init__(self, n_outputs: int, size: int | None = None, without: Hashes | None = None):
         most = max(1, min(HELD_ROWS, HELD_BYTES // (16 * n_outputs)))
         self.n_outputs, self.size = n_outputs, most if size is None else size
+        self.without = without
         self.n_rows = 0
         self._parts: list[tuple[Array, HeldRows]] = []
         self._n_kept = 0
@@ -89,6 +92,8 @@ class HeldOut:
         """
         weight = np.ones(len(hashes)) if weight is None else weight
         used = weight > 0
+        if self.without is not None:
+            used &= ~np.isin(hashes, self.without)
         pairs = mix(hashes[used] + mix(hash_rows(np.ascontiguousarray(Y[used]))))
         clocks = Draws(pairs, 0).clocks(Salt.UNIFORM)
         return self._add(clocks, HeldRows(outputs[used], Y[used], weight[used]), int(used.sum()))
