@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from .._blocks import BLOCK_BYTES, CACHE_BYTES, Scratch
+from .._blocks import BLOCK_BYTES, CACHE_BYTES, Scratch, mirror_upper, row_blocks
 from ._distances import center_of, city_distances, distances, largest
 from ._exp import exp_in_place
 
@@ -128,6 +128,25 @@ class City:
 IN_PLACE: dict[Any, Any] = {distances: Euclidean, city_distances: City}
 
 
+def _measure(kernel: Any, Y: NDArray, shape: Shape) -> Squares | City:
+    measure = Squares if shape.is_of_square else IN_PLACE[kernel._distances]
+    return measure(Y, shape.unit)
+
+
+def write_distances(kernel: Any, X: NDArray, out: NDArray) -> None:
+    """Write the distances between all rows of X that the kernel's `Shape` takes to `out`.
+
+    Half of the distances are computed, and the others are copied.
+    """
+    shape, scratch = kernel._shape(), Scratch()
+    for rows in row_blocks(len(X), 8 * len(X), CACHE_BYTES):
+        later = X[rows.start :]
+        part = scratch.array("part", (len(X[rows]), len(later)))
+        _measure(kernel, later, shape)(X[rows], part)
+        out[rows, rows.start :] = part
+    mirror_upper(out)
+
+
 def _square_norms(A: NDArray) -> NDArray:
     return np.einsum("ij,ij->i", A, A)[:, None]
 
@@ -175,8 +194,7 @@ class ByShape(Against):
 
     def __init__(self, kernel: Any, Y: NDArray, shape: Shape, n_rows: int):
         super().__init__(kernel, Y)
-        measure = Squares if shape.is_of_square else IN_PLACE[kernel._distances]
-        self._shape, self._distances = shape, measure(Y, shape.unit)
+        self._shape, self._distances = shape, _measure(kernel, Y, shape)
         self._n_entries, self._scratch = n_rows * len(Y), Scratch()
 
     def takes(self, X: Any) -> bool:
