@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from krein import Nystrom
 from krein._blocks import Scratch
 from krein.kernels import Gaussian, Laplacian, Matern
-from krein.kernels._against import Against, ByShape
+from krein.kernels._against import Against, ByShape, write_distances
 from krein.kernels.errors import BadPairError
 from krein.kernels.profiles import OfDistance
 
@@ -78,6 +78,16 @@ def test_other_data_take_the_general_way(pair, kernel):
     assert_allclose(out, twin(kernel, X[:9], Y), **CLOSE)
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=repr)
+def test_distances_among_rows_are_symmetric_and_in_the_unit_of_the_kernel(rng, kernel):
+    X, shape = rng.normal(size=(400, 4)), kernel._shape()  # two blocks of rows
+    write_distances(kernel, X, out := np.empty((400, 400)))
+    z = cdist(X, X, "cityblock" if isinstance(kernel, Laplacian) else "euclidean") / shape.unit
+    assert_array_equal(out, out.T)
+    # The root of a rounding error of 1e-15 on the diagonal is 3e-8.
+    assert_allclose(out, np.square(z) if shape.is_of_square else z, rtol=1e-9, atol=1e-7)
+
+
 class Power(OfDistance):
     """A kernel of a user, with nothing but a profile."""
 
@@ -90,6 +100,20 @@ def test_kernel_without_a_shape(pair):
     assert type(Power()._values_against(Y, 50)) is Against
     assert_allclose(Power()(X, Y), -np.sqrt(cdist(X, Y)), **CLOSE)
     assert_allclose(Power()._at(cdist(X, Y)), -np.sqrt(cdist(X, Y)))
+
+
+class Doubled(Gaussian):
+    """A kernel of a user that changes the profile of a kernel with a shape."""
+
+    def _profile(self, z):
+        return 2 * super()._profile(z)
+
+
+def test_subclass_with_another_profile(pair):
+    X, Y = pair
+    assert_allclose(Doubled(1.7)(X, Y), 2 * Gaussian(1.7)(X, Y), **CLOSE)
+    z = cdist(X, Y)
+    assert_allclose(Doubled(1.7)._at(z), 2 * Gaussian(1.7)._at(z), **CLOSE)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, Power()], ids=repr)

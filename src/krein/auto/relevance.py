@@ -38,7 +38,8 @@ PRIOR = 0.05
 def _exponential(kernel: Any, z: Array, slope: Array) -> float:
     np.exp(np.negative(z, out=z), out=z)
     slope[...] = z
-    return -1 / kernel.sigma if isinstance(kernel, Laplacian) else -1 / kernel.sigma**2
+    width = kernel.sigma
+    return -1 / width if isinstance(kernel, Laplacian) else -1 / width**2
 
 
 def _matern(kernel: Any, z: Array, slope: Array) -> float:
@@ -80,7 +81,7 @@ class Likelihood:
     Y: Array
     weight: Array
     kernel: Kernel
-    _scratch: Scratch = field(default_factory=Scratch)
+    _scratch: Scratch = field(default_factory=Scratch, repr=False)
 
     def __call__(self, logs: Array) -> tuple[float, Array]:
         """Return the value and the gradient at the logarithms of all factors and of the noise."""
@@ -128,7 +129,7 @@ def _by_column(Z: Array, M: Array, is_city: bool) -> Array:
         return out
     columns, scratch = np.ascontiguousarray(Z.T), Scratch()
     parts = row_blocks(len(M), 8 * len(M), CACHE_BYTES // 4)
-    return sum(_city_sums(columns, M, rows, scratch) for rows in parts)
+    return np.sum([_city_sums(columns, M, rows, scratch) for rows in parts], axis=0)
 
 
 def _add_city_sums(Z: Array, M: Array, out: Array) -> None:

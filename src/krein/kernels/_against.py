@@ -42,7 +42,7 @@ class Shape(NamedTuple):
     apply: Apply
     is_of_square: bool = False
 
-    def of(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def of(self, z: NDArray[np.floating]) -> NDArray[np.floating]:
         """Return the kernel values at the distances z, which stay as they are."""
         found = np.multiply(z, 1 / self.unit)
         if self.is_of_square:
@@ -212,9 +212,19 @@ class ByShape(Against):
         return exp_in_place(z, self._n_entries)
 
 
+def shape_of(kernel: Any) -> Shape | None:
+    """Return the `Shape` of a kernel; None if it has none, or if a subclass has another profile."""
+    owners = [
+        next(kind for kind in type(kernel).__mro__ if name in vars(kind))
+        for name in ("_shape", "_profile")
+    ]
+    known = kernel._distances in IN_PLACE
+    return kernel._shape() if known and owners[0] is owners[1] else None
+
+
 def by_shape(kernel: Any, Y: Any, n_rows: int) -> ByShape | None:
     """Return what computes k(X, Y) for n_rows rows X in place; None if the kernel cannot do so."""
-    shape = kernel._shape() if _is_plain(Y) and len(Y) else None
+    shape = shape_of(kernel) if _is_plain(Y) and len(Y) else None
     if shape is None or not is_tame(Y, shape.unit):
         return None
     return ByShape(kernel, Y, shape, n_rows)

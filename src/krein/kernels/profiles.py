@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..measures.radial import Profile
 from ..rows import count
-from ._against import Against, Shape, by_shape, is_tame
+from ._against import Against, Shape, by_shape, is_tame, shape_of
 from ._distances import distances, norms, products
 from .medians import WithMedian
 from .traits import Traits
@@ -45,9 +45,9 @@ class OfDistance(WithMedian):
     def _values_against(self, Y: Any, n_rows: int) -> Against:
         return by_shape(self, Y, n_rows) or super()._values_against(Y, n_rows)
 
-    def _at(self, z: NDArray[np.float64]) -> NDArray:
+    def _at(self, z: NDArray[np.floating]) -> NDArray:
         """Return the kernel at the distances z, computed in place if possible."""
-        shape = self._shape()
+        shape = shape_of(self)
         if shape is None or not is_tame(z, shape.unit):
             with np.errstate(over="ignore"):
                 return self._profile(z)
