@@ -109,8 +109,16 @@ class Doubled(Gaussian):
         return 2 * super()._profile(z)
 
 
-def test_subclass_with_another_profile(pair):
+class Halved(Matern):
+    """A kernel of a user that changes the blocks of a kernel with a shape."""
+
+    def _block(self, X, Y):
+        return super()._block(X, Y) / 2
+
+
+def test_subclass_with_another_formula(pair):
     X, Y = pair
+    assert_allclose(Halved(1.7)(X, Y), Matern(1.7)(X, Y) / 2, **CLOSE)
     assert_allclose(Doubled(1.7)(X, Y), 2 * Gaussian(1.7)(X, Y), **CLOSE)
     z = cdist(X, Y)
     assert_allclose(Doubled(1.7)._at(z), 2 * Gaussian(1.7)._at(z), **CLOSE)

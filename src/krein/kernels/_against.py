@@ -124,6 +124,8 @@ class City:
         cdist(X / self.unit, self._right, "cityblock", out=out)
 
 
+# The methods that say what the values of a kernel of a distance are.
+FORMULAS = ("_shape", "_profile", "_distances", "_block", "_rows")
 # What computes the distances of a kernel in place, by the function that computes new arrays.
 IN_PLACE: dict[Any, Any] = {distances: Euclidean, city_distances: City}
 
@@ -213,13 +215,10 @@ class ByShape(Against):
 
 
 def shape_of(kernel: Any) -> Shape | None:
-    """Return the `Shape` of a kernel; None if it has none, or if a subclass has another profile."""
-    owners = [
-        next(kind for kind in type(kernel).__mro__ if name in vars(kind))
-        for name in ("_shape", "_profile")
-    ]
-    known = kernel._distances in IN_PLACE
-    return kernel._shape() if known and owners[0] is owners[1] else None
+    """Return the `Shape` of a kernel; None if it has none, or if a subclass has other values."""
+    kinds = type(kernel).__mro__
+    first = next(kind for kind in kinds if not {*FORMULAS}.isdisjoint(vars(kind)))
+    return kernel._shape() if "_shape" in vars(first) else None
 
 
 def by_shape(kernel: Any, Y: Any, n_rows: int) -> ByShape | None:
