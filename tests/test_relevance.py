@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from krein.auto import relevance
 from krein.auto.choice import choose_kernel
-from krein.auto.relevance import Likelihood, column_factors
+from krein.auto.relevance import Likelihood, _by_column, column_factors
 from krein.kernels import Gaussian, Laplacian, Matern
 
 RNG = np.random.default_rng(0)
@@ -45,3 +46,15 @@ def test_a_compiled_loop_adds_up_the_same_differences(monkeypatch):
     plain = value(logs)[1]
     monkeypatch.setattr(relevance, "COMPILED", 0)
     assert_allclose(value(logs)[1], plain, rtol=1e-10, atol=1e-12 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("is_city", [False, True])
+def test_sums_by_column_are_those_of_all_pairs(is_city):
+    rng = np.random.default_rng(0)
+    Z, M = rng.normal(size=(300, 3)), rng.normal(size=(300, 300))  # several blocks of rows
+    M += M.T
+    apart = np.abs(Z[:, None] - Z) ** (1 if is_city else 2)
+    expected = np.einsum("ab,abj->j", M, apart)
+    # Rounding errors of sums of 90,000 terms of either sign are in units of the sum of their sizes.
+    size = np.abs(M).sum()
+    assert_allclose(_by_column(Z, M, is_city), expected, rtol=0, atol=1e-14 * size)

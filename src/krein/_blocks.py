@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +14,8 @@ from numpy.typing import NDArray
 # enough to keep the temporary arrays of a kernel formula far below 64 MB, which is the memory that
 # `transform` promises not to exceed.
 BLOCK_BYTES = 4 * 2**20
+# Blocks of this size stay in the cache from one operation to the next.
+CACHE_BYTES = 2**20
 # Number of rows and columns of a tile that is transposed at once; a tile fits into the cache.
 TILE = 128
 
@@ -31,3 +36,21 @@ def mirror_upper(A: NDArray) -> NDArray:
         lower = below[: len(corner), : len(corner)]
         corner[lower] = corner.T[lower]
     return A
+
+
+class Scratch(threading.local):
+    """Arrays that are used again for every block; each thread has its own.
+
+    Memory that is new to the process costs several times as much as simple arithmetic on it.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, NDArray] = {}
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: Any = float) -> NDArray:
+        """Return an array of any content; the next call with this name may return its memory."""
+        n = math.prod(shape)
+        kept = self._kept.get(name)
+        if kept is None or kept.size < n or kept.dtype != dtype:
+            kept = self._kept[name] = np.empty(n, dtype=dtype)
+        return kept[:n].reshape(shape)

@@ -7,17 +7,18 @@ is eliminated. Columns that do not matter get small factors (automatic relevance
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from .._blocks import mirror_upper
+from .._blocks import CACHE_BYTES, Scratch, mirror_upper, row_blocks
 from .._compile import compiled
 from ..kernels import Gaussian, Kernel, Laplacian, Matern
-from ..kernels._distances import city_distances, distances
+from ..kernels._against import write_distances
 
 Array = NDArray[np.floating]
 
@@ -28,33 +29,39 @@ REACH, NOISE, START = (1e-3, 1e3), (1e-6, 1e2), 1e-2
 NEAREST = 1e-5
 # The largest number of steps.
 STEPS = 40
-# A compiled loop adds up more differences than this; loading the loop takes a second.
-COMPILED = 2_000_000
+# A compiled loop adds up more differences than this; loading the loop takes up to a second.
+COMPILED = 2**26
 # The weight of the penalty Σ (log w_j − mean)² / 2 on the factors, because few rows tell little.
 PRIOR = 0.05
 
 
-def _gaussian(kernel: Any, z: Array) -> tuple[Array, Array]:
-    K = np.exp(np.square(z) * (-0.5 / kernel.sigma**2))
-    return K, K * (-1 / kernel.sigma**2)
+def _exponential(kernel: Any, z: Array, slope: Array) -> float:
+    np.exp(np.negative(z, out=z), out=z)
+    slope[...] = z
+    width = kernel.sigma
+    return -1 / width if isinstance(kernel, Laplacian) else -1 / width**2
 
 
-def _matern(kernel: Any, z: Array) -> tuple[Array, Array]:
+def _matern(kernel: Any, z: Array, slope: Array) -> float:
     if kernel.nu == 0.5:
-        K = np.exp(-z / kernel.sigma)
-        return K, -K / (kernel.sigma * np.maximum(z, NEAREST * kernel.sigma))
-    t = np.sqrt(3) * z / kernel.sigma
-    decay = np.exp(-t)
-    return (1 + t) * decay, -3 / kernel.sigma**2 * decay
+        np.maximum(z, NEAREST, out=slope)
+        np.exp(np.negative(z, out=z), out=z)
+        np.divide(z, slope, out=slope)
+        return -1 / kernel.sigma**2
+    np.exp(np.negative(z, out=slope), out=slope)
+    z += 1
+    z *= slope
+    return -3 / kernel.sigma**2
 
 
-def _laplacian(kernel: Any, z: Array) -> tuple[Array, Array]:
-    K = np.exp(-z / kernel.sigma)
-    return K, -K / kernel.sigma
-
-
-# k and its derivative by z²/2 of the Euclidean distance z, or by the city distance z.
-SLOPES: dict[type[Kernel], Any] = {Gaussian: _gaussian, Matern: _matern, Laplacian: _laplacian}
+# Each function replaces distances z, or squared ones, in the unit of the kernel's `_shape` by k. It
+# writes the derivative of k by z²/2 of the Euclidean distance z, or by the city distance z, to
+# `slope`, up to the factor that it returns.
+SLOPES: dict[type[Kernel], Any] = {
+    Gaussian: _exponential,
+    Matern: _matern,
+    Laplacian: _exponential,
+}
 
 
 @dataclass(frozen=True)
@@ -74,37 +81,41 @@ class Likelihood:
     Y: Array
     weight: Array
     kernel: Kernel
+    _scratch: Scratch = field(default_factory=Scratch, repr=False)
 
     def __call__(self, logs: Array) -> tuple[float, Array]:
         """Return the value and the gradient at the logarithms of all factors and of the noise."""
         n, q = self.Y.shape
         Z, noise = self.X * np.exp(logs[:-1]), np.exp(logs[-1])
-        is_city = isinstance(self.kernel, Laplacian)
-        apart = (city_distances if is_city else distances)(Z, Z)
-        np.fill_diagonal(apart, 0.0)  # without rounding errors
-        K, slope = SLOPES[type(self.kernel)](self.kernel, apart)
-        C = K  # the slope has an array of its own
+        C, slope = (self._scratch.array(name, (n, n)) for name in ("C", "slope"))
+        factor = self._fill(Z, C, slope)
         C.flat[:: n + 1] += noise / self.weight
-        # LAPACK takes columns first: the transposes of symmetric matrices cost no copies.
-        R, failed = dpotrf(C.T, clean=0, overwrite_a=1)
+        # The transpose has the order of LAPACK, which therefore works in place.
+        R, failed = dpotrf(C.T, overwrite_a=True, clean=0)
         if failed:
             return 1e10, np.zeros_like(logs)
-        log_det = np.log(np.diagonal(R)).sum()
-        inverse = mirror_upper(dpotri(R, overwrite_c=1)[0]).T
-        solved = inverse @ self.Y
+        solved = dpotrs(R, self.Y)[0]
         square = float(np.sum(self.Y * solved)) / (n * q)
-        value = 0.5 * np.log(square) + log_det / n
-        # The derivative of the value by C, entry by entry, in place.
-        solved /= np.sqrt(2 * n * q * square)
-        inverse /= 2 * n
-        inverse -= solved @ solved.T
-        by_noise = noise * float(np.diagonal(inverse) @ (1 / self.weight))
-        M = np.multiply(inverse, slope, out=slope)
+        value = 0.5 * np.log(square) + np.log(np.diagonal(R)).sum() / n
+        # The derivative of the value by C, entry by entry.
+        inverse, share = dpotri(R, overwrite_c=True)[0], 1 / (2 * n)
+        M = dsyrk(-share / (q * square), solved, share, inverse, overwrite_c=True)
+        by_noise = noise * float(np.diagonal(M) @ (1 / self.weight))
+        M = mirror_upper(M).T
+        M *= slope
         np.fill_diagonal(M, 0.0)  # a row has no distance to itself, and some slopes no value there
-        columns = _by_column(Z, M, is_city)
+        columns = factor * _by_column(Z, M, isinstance(self.kernel, Laplacian))
         unequal = logs[:-1] - logs[:-1].mean()
         value += PRIOR * float(unequal @ unequal) / (2 * n * q)
         return float(value), np.append(columns + PRIOR * unequal / (n * q), by_noise)
+
+    def _fill(self, Z: Array, K: Array, slope: Array) -> float:
+        """Write the kernel matrix to K and its derivative by distances, up to the returned factor,
+        to `slope`.
+        """
+        write_distances(self.kernel, Z, K)
+        np.fill_diagonal(K, 0.0)  # without rounding errors
+        return SLOPES[type(self.kernel)](self.kernel, K, slope)
 
 
 def _by_column(Z: Array, M: Array, is_city: bool) -> Array:
@@ -112,11 +123,13 @@ def _by_column(Z: Array, M: Array, is_city: bool) -> Array:
     if not is_city:
         return 2 * (M.sum(axis=1) @ np.square(Z) - np.einsum("ij,ij->j", Z, M @ Z))
     loop = _city_loop() if Z.size * len(Z) > COMPILED else None
-    if loop is None:
-        return np.array([np.sum(M * np.abs(np.subtract.outer(z, z))) for z in Z.T])
-    out = np.zeros(Z.shape[1])
-    loop(np.ascontiguousarray(Z), M, out)
-    return out
+    if loop is not None:
+        out = np.zeros(Z.shape[1])
+        loop(np.ascontiguousarray(Z), M, out)
+        return out
+    columns, scratch = np.ascontiguousarray(Z.T), Scratch()
+    parts = row_blocks(len(M), 8 * len(M), CACHE_BYTES // 4)
+    return np.sum([_city_sums(columns, M, rows, scratch) for rows in parts], axis=0)
 
 
 def _add_city_sums(Z: Array, M: Array, out: Array) -> None:
@@ -131,6 +144,21 @@ def _add_city_sums(Z: Array, M: Array, out: Array) -> None:
 @functools.cache
 def _city_loop() -> Any:
     return compiled(_add_city_sums)
+
+
+def _city_sums(columns: Array, M: Array, rows: slice, scratch: Scratch) -> Array:
+    """Return ``Σ M_ab |z_aj − z_bj|`` over the pairs of `rows` and over the pairs of them and later
+    rows, in both orders.
+    """
+    weights = M[rows, rows.start :].copy()
+    weights[:, len(weights) :] *= 2
+    apart = scratch.array("apart", weights.shape)
+
+    def of(z: Array) -> float:
+        np.subtract.outer(z[rows], z[rows.start :], out=apart)
+        return float(np.vdot(np.abs(apart, out=apart), weights))
+
+    return np.array([of(z) for z in columns])
 
 
 def column_factors(

@@ -124,8 +124,7 @@ class Sample:
                 found = kernel._distances(self.X, self.X).astype(float)
                 np.fill_diagonal(found, 0.0)
                 self._distances[kernel._distances] = (found + found.T) / 2
-            with np.errstate(over="ignore"):
-                return kernel._profile(self._distances[kernel._distances])
+            return kernel._at(self._distances[kernel._distances])
         K = kernel(self.X).astype(float)
         return (K + K.T) / 2
 

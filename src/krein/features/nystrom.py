@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -18,9 +17,7 @@ from .._threads import blas_threads_for
 from .._validation import store
 from ..forms import Signature
 from ..kernels import Kernel, Precomputed
-from ..kernels.errors import BadPairError
-from ..kernels.processes import kernel_values
-from ..kernels.values import check_values, warn_uninformative
+from ..kernels.values import warn_uninformative
 from ..rows import count, take
 from .base import FeatureMap
 from .choice import choose_landmarks, warn_of_few_rows
@@ -28,7 +25,7 @@ from .cores import check_not_zero, fit_core
 from .explosions import Guard, guarded
 from .landmarks import RULES, LandmarkRule, extended, sample_size
 from .own_values import own_values
-from .projection import Values, project
+from .projection import LandmarkValues, Values, project, weighted
 from .rank import choose_rank
 from .source import Source, as_kernel, landmark_columns
 
@@ -279,7 +276,7 @@ class Nystrom(FeatureMap):
     # --- transform ------------------------------------------------------------------------------
 
     def _map(self, X: Any) -> NDArray:
-        return self._guarded(X, partial(self._values, X, dual=False))
+        return self._guarded(X, self._values(X, dual=False))
 
     def _guarded(self, X: Any, values: Values) -> NDArray:
         """Return the features of rows, damped if they would explode."""
@@ -291,7 +288,7 @@ class Nystrom(FeatureMap):
 
         def own_range(rows: NDArray[np.intp]) -> NDArray[np.floating]:
             some = take(X, rows)
-            K = self._values(some, slice(0, len(rows)), dual=False)
+            K = self._values(some, dual=False)(slice(0, len(rows)))
             return guard.range_of(K, None if self._precomputed else self.kernel_.diag(some))
 
         guard(Z, own, own_range)
@@ -309,12 +306,15 @@ class Nystrom(FeatureMap):
     def weighted_values(self, X: Any, weights: NDArray) -> NDArray:
         """Return ``k(X, Z) @ weights`` of a map that `is_linear`."""
         X = self._validate(X, reset=False)
-        return project(self.kernel_, X, weights, partial(self._values, X, dual=False))
+        values = self._values(X, dual=False)
+        if isinstance(values, LandmarkValues):
+            return weighted(values, weights)
+        return project(self.kernel_, X, weights, values)
 
     def _map_dual(self, X: Any) -> NDArray:
         if self._right is None:  # the kernel is symmetric
             return super()._map_dual(X)
-        return self._project(X, self._right, lambda rows: self._values(X, rows, dual=True))
+        return self._project(X, self._right, self._values(X, dual=True))
 
     def _project(
         self, X: Any, matrix: NDArray, values: Values, own: NDArray[np.floating] | None = None
@@ -323,21 +323,17 @@ class Nystrom(FeatureMap):
         signs = None if own is None else self.form_.signs
         return project(self.kernel_, X, matrix, values, signs, own)
 
-    def _values(self, X: Any, rows: slice, dual: bool) -> NDArray:
-        """Return kernel values of rows, as first or second argument, against the landmarks."""
-        K = X[rows] if self._precomputed else self._computed(X, rows, dual)
-        return K if self._own is None else self._own[dual].put(K, X[rows])
+    def _values(self, X: Any, dual: bool) -> Values:
+        """Return what computes values of rows, as first or second argument, against landmarks."""
+        values: Values = self._computed(X, dual) if not self._precomputed else X.__getitem__
+        if self._own is None:
+            return values
+        own = self._own[dual]
+        return lambda rows: own.put(values(rows), X[rows])
 
-    def _computed(self, X: Any, rows: slice, dual: bool) -> NDArray:
+    def _computed(self, X: Any, dual: bool) -> LandmarkValues:
         kernel = self.kernel_.T if dual else self.kernel_
-        places = self.component_indices_
-        pairs = range(count(X))[rows], range(len(self._left)) if places is None else places
-        if kernel.takes_vectors:
-            return check_values(kernel, kernel._block(X[rows], self.landmarks_), *pairs)
-        try:
-            return kernel_values(kernel, X[rows], self.landmarks_, self.n_jobs)
-        except BadPairError as bad:
-            raise bad.among(*pairs) from None
+        return LandmarkValues(kernel, X, self.landmarks_, self.component_indices_, self.n_jobs)
 
     @property
     def _n_features_out(self) -> int:

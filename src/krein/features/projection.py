@@ -9,12 +9,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blas import multiply_lower
-from .._blocks import BLOCK_BYTES, row_blocks
+from .._blocks import BLOCK_BYTES, Scratch, row_blocks
 from .._threads import one_blas_thread, over_blocks
 from ..kernels import Kernel
+from ..kernels.base import common_dtype
+from ..kernels.errors import BadPairError
+from ..kernels.processes import kernel_values
+from ..kernels.values import check_values
 from ..rows import count
 
 Values = Callable[[slice], NDArray]
+
+
+class LandmarkValues:
+    """The kernel values of rows against landmarks: ``values(rows)`` takes a slice of the rows.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array-like, sparse matrix or sequence of objects
+        The rows.
+    landmarks : array-like, sparse matrix or sequence of objects
+    places : ndarray of int or None
+        The places of the landmarks in the training data, for error messages.
+    n_jobs : int or None
+        The number of processes for kernels of objects.
+    """
+
+    def __init__(self, kernel: Kernel, X: Any, landmarks: Any, places: Any, n_jobs: int | None):
+        self.kernel, self.X, self.landmarks, self.n_jobs = kernel, X, landmarks, n_jobs
+        self._places = range(count(landmarks)) if places is None else places
+        self._against, self._scratch = kernel._values_against(landmarks, count(X)), Scratch()
+
+    @property
+    def block_bytes(self) -> int:
+        """The memory of the values of a good block of rows."""
+        return self._against.block_bytes
+
+    def __call__(self, rows: slice) -> NDArray:
+        """Return finite values; the next call in the same thread may write to their memory."""
+        pairs = range(count(self.X))[rows], self._places
+        if self.kernel.takes_vectors:
+            return check_values(self.kernel, self.unchecked(rows), *pairs)
+        try:
+            return kernel_values(self.kernel, self.X[rows], self.landmarks, self.n_jobs)
+        except BadPairError as bad:
+            raise bad.among(*pairs) from None
+
+    def unchecked(self, rows: slice) -> NDArray:
+        """Return the values of a kernel of vectors, finite or not."""
+        shape = len(range(count(self.X))[rows]), count(self.landmarks)
+        out = self._scratch.array("values", shape, common_dtype(self.X, self.landmarks))
+        self._against(self.X, rows, out)
+        return out
+
+
+def weighted(values: LandmarkValues, weights: NDArray) -> NDArray:
+    """Return the kernel values against the landmarks times weights, shape (n_landmarks, q)."""
+    kernel, X = values.kernel, values.X
+    if not kernel.takes_vectors:
+        return project(kernel, X, weights, values)
+    found = project(kernel, X, weights, values.unchecked, budget=values.block_bytes)
+    if np.isfinite(found).all():  # so are all values
+        return found
+    return project(kernel, X, weights, values)
 
 
 def feature_dtype(X: Any) -> np.dtype:
@@ -29,6 +87,7 @@ def project(
     values: Values,
     signs: NDArray | None = None,
     own: NDArray[np.floating] | None = None,
+    budget: int = BLOCK_BYTES,
 ) -> NDArray:
     """Multiply the kernel values against the landmarks by a matrix, block by block.
 
@@ -46,6 +105,8 @@ def project(
         The signs of the form, needed to fill `own`.
     own : ndarray of shape (n,), default=None
         Receives the approximate |k(x, x)| if `signs` are given.
+    budget : int, default=BLOCK_BYTES
+        The memory of the values of a block.
 
     Returns
     -------
@@ -67,7 +128,7 @@ def project(
         if signs is not None and own is not None:
             own[rows] = np.abs(np.square(out[rows]) @ signs)
 
-    over_values(kernel, X, values, multiply, len(matrix) * dtype.itemsize)
+    over_values(kernel, X, values, multiply, len(matrix) * dtype.itemsize, budget)
     return out
 
 
@@ -77,6 +138,7 @@ def over_values(
     values: Values,
     work: Callable[[NDArray, slice], None],
     bytes_per_row: int,
+    budget: int = BLOCK_BYTES,
 ) -> None:
     """Call `work` on the kernel values of all row blocks; in threads if the data are vectors.
 
@@ -92,13 +154,15 @@ def over_values(
         Receives the values and the slice.
     bytes_per_row : int
         Memory of the values of one row.
+    budget : int, default=BLOCK_BYTES
+        Memory of the values of a block.
     """
     if hasattr(X, "shape") and kernel.takes_vectors:
-        blocks = row_blocks(count(X), bytes_per_row, BLOCK_BYTES)
+        blocks = row_blocks(count(X), bytes_per_row, budget)
         return over_blocks(lambda rows: work(values(rows), rows), blocks)
     # A function of the user is not called from threads; `kernel_values` uses processes. BLAS is
     # held to one thread, because threads that wait for the next product would slow the function.
-    for rows in row_blocks(count(X), bytes_per_row, BLOCK_BYTES):
+    for rows in row_blocks(count(X), bytes_per_row, budget):
         block = values(rows)
         with one_blas_thread():
             work(block, rows)

@@ -79,8 +79,13 @@ def centred(X: Any, Y: Any) -> tuple[Any, Any]:
     """Return dense X and Y minus a point among the rows of Y; sparse data stay as they are."""
     if sparse.issparse(X) or sparse.issparse(Y):
         return X, Y
-    center = np.median(Y[:: max(1, len(Y) // N_CENTRAL)][:N_CENTRAL], axis=0)
+    center = center_of(Y)
     return X - center, Y - center
+
+
+def center_of(Y: NDArray) -> NDArray:
+    """Return a point among the rows of Y."""
+    return np.median(Y[:: max(1, len(Y) // N_CENTRAL)][:N_CENTRAL], axis=0)
 
 
 def distances(X: Any, Y: Any) -> NDArray:

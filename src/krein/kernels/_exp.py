@@ -1,8 +1,8 @@
-"""``exp(P − a − b)`` for a block of products P, in one loop that the compiler vectorises.
+"""``exp(P)`` for a block P, by NumPy or in a compiled loop.
 
-The Gaussian kernel is ``exp(⟨x, y⟩/σ² − ‖x‖²/2σ² − ‖y‖²/2σ²)``, so it needs one loop over the block
-of products. NumPy's exponential of float64 takes four to five times as long on a processor if NumPy
-has no code for the vector instructions of the processor.
+NumPy's exponential of float64 takes four to five times as long as the compiled loop on a processor
+if NumPy has no code for the vector instructions of the processor. Loading the compiled loop takes
+up to a second, so it serves large matrices only.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ C2, C3, C4, C5, C6, C7 = 1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040
 C8, C9, C10, C11 = 1 / 40320, 1 / 362880, 1 / 3628800, 1 / 39916800
 C12, C13 = 1 / 479001600, 1 / 6227020800
 SHIFT = np.int64(52)
+# The compiled loop serves matrices of at least this many entries; NumPy without vector instructions
+# takes a third of a second for them.
+COMPILED = 2**26
 
 
-def _kernel(P: Array, a: Array, b: Array, highest: float) -> None:
-    """Replace P by ``exp(min(P[i, j] − a[i] − b[j], highest))``, with an error of up to 2 ulp."""
+def _kernel(P: Array) -> None:
+    """Replace P by ``exp(min(P, HIGHEST))``, with an error of up to 2 ulp."""
     for i in range(P.shape[0]):
         for j in range(P.shape[1]):
-            x = min(P[i, j] - a[i] - b[j], highest)
+            x = min(P[i, j], HIGHEST)
             low = x < LOWEST
             x = max(x, LOWEST)
             t = np.float64(x * SCALE + ROUND)
@@ -54,31 +57,24 @@ def _loop() -> Callable[..., Any] | None:
     return compiled(_kernel, fastmath={"contract"})
 
 
-def exp_in_place(P: Array, a: Array | None = None, b: Array | None = None) -> Array:
-    """Replace P by ``exp(P)``, or by ``exp(min(P − a[:, None] − b, 0))``, and return P.
+def exp_in_place(P: Array, n_entries: int | None = None) -> Array:
+    """Replace P by ``exp(P)`` and return P.
 
     Parameters
     ----------
     P : ndarray of shape (n, m)
-    a : ndarray of shape (n,), default=None
-    b : ndarray of shape (m,), default=None
-        Halves of squared norms. With both of them the exact exponent is at most 0, and rounding
-        errors above 0 are removed.
+        A matrix or a block of one.
+    n_entries : int, default=None
+        The number of entries of the whole matrix; None means that P is the whole matrix.
 
     Returns
     -------
     ndarray of shape (n, m)
         P itself.
     """
-    loop = _loop() if P.dtype == np.float64 and P.ndim == 2 else None
-    if loop is not None:
-        if a is None or b is None:
-            loop(P, np.zeros(P.shape[0]), np.zeros(P.shape[1]), HIGHEST)
-        else:
-            loop(P, a, b, 0.0)
-        return P
-    if a is not None and b is not None:
-        P -= a[:, None]
-        P -= b
-        np.minimum(P, 0, out=P)
-    return np.exp(P, out=P)
+    is_large = (P.size if n_entries is None else n_entries) >= COMPILED
+    loop = _loop() if is_large and P.dtype == np.float64 and P.ndim == 2 else None
+    if loop is None:
+        return np.exp(P, out=P)
+    loop(P)
+    return P

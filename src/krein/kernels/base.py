@@ -22,6 +22,7 @@ from .._validation import (
     same,
 )
 from ..rows import canonical, count, take
+from ._against import Against
 from ._arithmetic import Arithmetic
 from ._spectrum import Spectrum
 from .errors import UnresolvedError, placed
@@ -86,6 +87,10 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
     def _rows(self, X: Any, rows: slice, Y: Any) -> NDArray:
         """Return k(x, y) for some rows of X and all rows of Y."""
         return self._block(X[rows], Y)
+
+    def _values_against(self, Y: Any, n_rows: int) -> Against:
+        """Return what computes k(X, Y) for the validated Y and n_rows rows X, in blocks."""
+        return Against(self, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
         """Return k(x_i, y_j) for at least the pairs that `wanted` marks, NaN for the others.
@@ -172,17 +177,16 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
 
     def _matrix(self, X: Any, Y: Any) -> NDArray:
         """Return k(X, Y) for validated data, computed in blocks of rows."""
-        dtype = _common_dtype(X, Y)
+        dtype = common_dtype(X, Y)
         out = np.empty((count(X), count(Y)), dtype=dtype)
-        for rows in row_blocks(len(out), out.shape[1] * dtype.itemsize, BLOCK_BYTES):
-            block = self._rows(X, rows, Y)
-            with np.errstate(over="ignore"):  # float64 values may exceed float32
-                out[rows] = block
+        values = self._values_against(Y, len(out))
+        for rows in row_blocks(len(out), out.shape[1] * dtype.itemsize, values.block_bytes):
+            values(X, rows, out[rows])
         return out
 
     def _mirrored(self, X: Any) -> NDArray:
         """Return k(X, X) of a symmetric kernel; the lower triangle is copied from the upper one."""
-        n, dtype = count(X), _common_dtype(X)
+        n, dtype = count(X), common_dtype(X)
         out = np.empty((n, n), dtype=dtype)
         for rows in row_blocks(n, n * dtype.itemsize, min(BLOCK_BYTES, out.nbytes // HALVES)):
             out[rows, rows.start :] = self._rows(X, rows, X[rows.start :])
@@ -194,7 +198,7 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
             raise UnresolvedError(self)
         X = self._check_data(X)
         with np.errstate(over="ignore"):
-            return np.asarray(self._diagonal(X), dtype=_common_dtype(X))
+            return np.asarray(self._diagonal(X), dtype=common_dtype(X))
 
     # --- parameters that depend on data ---------------------------------------------------------
 
@@ -294,7 +298,8 @@ def kernel_parameters(kernel: Kernel) -> dict[str, Kernel]:
     return {name: value for name, value in found.items() if isinstance(value, Kernel)}
 
 
-def _common_dtype(*arrays: Any) -> np.dtype:
+def common_dtype(*arrays: Any) -> np.dtype:
+    """Return float32 if all matrices are float32, else float64."""
     dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray) or sparse.issparse(a)]
     if dtypes and all(dtype == np.float32 for dtype in dtypes):
         return np.dtype(np.float32)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .._validation import check_positive
 from ..measures import Measure, Part, ProductCauchy
+from ._against import Shape, decay
 from ._distances import city_distances, in_units
 from .profiles import OfDistance
 from .traits import Traits
@@ -45,6 +46,9 @@ class Laplacian(_L1):
 
     def _profile(self, z: NDArray) -> NDArray:
         return np.exp(-in_units(z, self._width))
+
+    def _shape(self) -> Shape:
+        return Shape(self._width, decay)
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(ProductCauchy(dim, 1 / self._width))])

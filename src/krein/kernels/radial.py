@@ -7,19 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
-from sklearn.utils.extmath import row_norms
 
 from .._validation import check_degree, check_positive, check_unit_rows
 from ..measures import ExponentialMixture, Measure, Normal, Part, Student
 from ..measures.special import matern_profile
-from ._distances import centred, in_units, largest, norms
-from ._exp import exp_in_place
+from ._against import Shape, decay, linear_decay, quadratic_decay
+from ._distances import in_units, norms
 from .dot import Polynomial
 from .profiles import Radial
 from .traits import Traits
-
-# Rows of up to this many bandwidths have finite squares.
-TAMEST = 1e140
 
 UNIT_CURE = "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer."
 
@@ -51,16 +47,8 @@ class Gaussian(Radial):
     def _profile(self, z: NDArray) -> NDArray:
         return np.exp(-0.5 * np.square(in_units(z, self._width)))
 
-    def _block(self, X: Any, Y: Any) -> NDArray:
-        sigma = self._width
-        if not all(isinstance(A, np.ndarray) and A.dtype == np.float64 for A in (X, Y)):
-            return super()._block(X, Y)
-        X, Y = centred(X, Y)
-        if sigma > TAMEST or max(largest(X), largest(Y), 1.0) > TAMEST * min(sigma, 1.0):
-            return super()._block(X, Y)
-        scale = 0.5 / sigma**2
-        halves = (scale * row_norms(A, squared=True) for A in (X, Y))
-        return exp_in_place(X @ (2 * scale * Y).T, *halves)
+    def _shape(self) -> Shape:
+        return Shape(np.sqrt(2) * self._width, decay, is_of_square=True)
 
     def _closed_form(self, dim: int) -> Measure:
         return Measure([Part(Normal(dim, 1 / self._width))])
@@ -184,6 +172,11 @@ class Matern(Radial):
     def _profile(self, z: NDArray) -> NDArray:
         sigma, nu = self._width, check_positive(self, "nu", self.nu)
         return matern_profile(in_units(z, sigma), nu)
+
+    def _shape(self) -> Shape | None:
+        nu = check_positive(self, "nu", self.nu)
+        known = {0.5: decay, 1.5: linear_decay, 2.5: quadratic_decay}
+        return Shape(self._width / np.sqrt(2 * nu), known[nu]) if nu in known else None
 
     def _closed_form(self, dim: int) -> Measure:
         sigma, nu = self._width, check_positive(self, "nu", self.nu)

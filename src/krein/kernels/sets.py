@@ -15,7 +15,7 @@ from .._blocks import BLOCK_BYTES
 from .._validation import check_finite
 from ..rows import count
 from ._distances import in_one_unit
-from .base import Kernel, _common_dtype
+from .base import Kernel, common_dtype
 from .traits import Traits
 
 # --- overlap ------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ class Tversky(Kernel):
         return np.divide(common, rest, out=np.ones_like(common), where=rest > 0)
 
     def _diagonal(self, X: Any) -> NDArray:
-        return np.ones(count(X), dtype=_common_dtype(X))
+        return np.ones(count(X), dtype=common_dtype(X))
 
 
 class Tanimoto(Tversky):

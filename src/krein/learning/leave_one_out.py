@@ -79,7 +79,10 @@ class LeaveOneOut:
         """
         roots = np.sqrt(weight)
         centred = Y - np.average(Y, axis=0, weights=weight)
-        values, vectors = eigh(K * roots * roots[:, None], check_finite=False, driver="evd")
+        scaled = K * roots
+        scaled *= roots[:, None]
+        # The transpose has the order of LAPACK, which therefore needs no copy.
+        values, vectors = eigh(scaled.T, check_finite=False, overwrite_a=True, driver="evd")
         return cls(values, vectors, roots[:, None] * centred, roots)
 
     @property
@@ -147,10 +150,12 @@ def left_out(K: Array, Y: Array, weight: Array) -> tuple[Judged, Array]:
     Y : ndarray of shape (n, q)
     weight : ndarray of shape (n,)
     """
-    whole = LeaveOneOut.of(K, Y, weight)
-    missed = whole.residuals() if whole.is_positive else held_out(K, Y, weight)
+    # Without a positive entry on its diagonal a matrix has a negative eigenvalue.
+    whole = LeaveOneOut.of(K, Y, weight) if np.diagonal(K).max() > 0 else None
+    is_positive = whole is not None and whole.is_positive
+    missed = whole.residuals() if whole is not None and is_positive else held_out(K, Y, weight)
     losses = np.einsum("i,iqk,iqk->k", weight, missed, missed) / weight.sum()
-    pairs = zip(losses, settings(whole.is_positive), strict=True)
+    pairs = zip(losses, settings(is_positive), strict=True)
     tried = [Judged(float(loss), *setting) for loss, setting in pairs]
     place = min(range(len(tried)), key=lambda i: (tried[i].loss, -tried[i].share))
     return tried[place], Y - missed[..., place]
