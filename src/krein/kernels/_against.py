@@ -77,7 +77,7 @@ class Squares:
     """Squared Euclidean distances from rows X to fixed rows Y, by one product of matrices.
 
     ``‖x − y‖² = ⟨(x, ‖x‖², 1), (−2y, 1, ‖y‖²)⟩`` for centred rows. Rounding errors below zero
-    change their sign.
+    become zero.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Squares:
     def __call__(self, X: NDArray, out: NDArray) -> None:
         X = self._in_units(X)
         left = np.concatenate([X, _square_norms(X), np.ones((len(X), 1))], axis=1)
-        np.abs(np.matmul(left, self._right, out=out), out=out)
+        np.maximum(np.matmul(left, self._right, out=out), 0, out=out)
 
 
 class Euclidean(Squares):

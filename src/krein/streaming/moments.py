@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks import mirror_upper, row_blocks
+from .._blocks import Scratch, mirror_upper, row_blocks
 from .._threads import over_blocks
 from .gram import LITTLE, add_gram, each
 
@@ -190,7 +190,7 @@ class MomentsSum:
         self._origin: Array | None = None
         self._sum: Array = np.zeros(width)  # of a − c
         self._products: Array = np.zeros((width, width))
-        self._spare: dict[int, Array] = {}
+        self._spare = Scratch()
 
     def add(self, *columns: Array, weight: Array | None = None) -> None:
         """Add rows that are given as blocks of columns.
@@ -216,20 +216,12 @@ class MomentsSum:
         if self._origin is None:
             self._origin = np.concatenate([_origin(block, weight) for block in columns])
         origins = np.split(self._origin, np.cumsum(widths)[:-1])
-        rooms = (partial(self._room, number) for number in range(len(columns)))
+        rooms = (partial(self._spare.array, str(i)) for i in range(len(columns)))
         pairs = zip(columns, origins, rooms, strict=True)
         near, sums = zip(*(_moved(*pair, weight) for pair in pairs), strict=True)
         add_gram([block.astype(near[0].dtype, copy=False) for block in near], self._products)
         self._sum += np.concatenate(sums)
         self.weight += added
-
-    def _room(self, number: int, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-        """Return memory for the moved rows of a block of columns, which later blocks use again."""
-        spare = self._spare.get(number)
-        fits = spare is not None and spare.dtype == dtype and spare.shape[1:] == shape[1:]
-        if spare is None or not fits or len(spare) < shape[0]:
-            spare = self._spare[number] = np.empty(shape, dtype)
-        return spare[: shape[0]]
 
     def join(self, other: Moments) -> None:
         """Add the moments of other rows."""
@@ -241,7 +233,6 @@ class MomentsSum:
 
     def freeze(self) -> Moments:
         """Return the moments of all rows that were added."""
-        self._spare.clear()
         if self._origin is None:
             return Moments.zero(len(self._sum))
         d = self._sum / self.weight
