@@ -198,7 +198,7 @@ def diagnose(
     positive, evidence = _verdict(eigenvalues, asymmetry, kernel.is_symmetric, proof)
     magnitude = np.abs(eigenvalues)
     total = magnitude.sum()
-    rows = measurements(trials)
+    rows = measurements(trials, METHODS)
     advice = Advice.of(rows)
     said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
     said += [

@@ -6,7 +6,7 @@ import io
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
@@ -58,18 +58,20 @@ class Trial:
 
 def run_trials(
     sample: Sample,
-    methods: Iterable[Method],
+    methods: Sequence[Method],
     widths: Iterable[int],
     scoring: Scoring | None = None,
     max_seconds: float | None = None,
 ) -> Iterator[Trial]:
-    """Yield a trial of each method at each width with each seed, narrow maps first.
+    """Yield a trial of each method at each width with each seed, slow methods last.
+
+    The narrow maps of the fast methods come first, then their wide maps, then the slow methods.
 
     Parameters
     ----------
     sample : Sample
         The kernel and the rows.
-    methods : iterable of Method
+    methods : sequence of Method
         What to try.
     widths : iterable of int
         The numbers of features.
@@ -79,15 +81,14 @@ def run_trials(
         The time after which no further map is fitted; None means no limit.
     """
     begin = time.perf_counter()
-    methods = list(methods)
-    for width in widths:
-        for method in methods:
-            for fold in sample.folds:
-                if max_seconds is not None and time.perf_counter() - begin >= max_seconds:
-                    note = f"not measured within max_seconds = {max_seconds:g}"
-                    yield Trial(method, width, note=note)
-                else:
-                    yield _trial(method, width, sample, fold, scoring)
+    pairs = [(method, width) for width in widths for method in methods]
+    for method, width in sorted(pairs, key=lambda pair: pair[0].is_slow):
+        for fold in sample.folds:
+            if max_seconds is not None and time.perf_counter() - begin >= max_seconds:
+                note = f"not measured within max_seconds = {max_seconds:g}"
+                yield Trial(method, width, note=note)
+            else:
+                yield _trial(method, width, sample, fold, scoring)
 
 
 def _trial(
