@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import unit_of
 from ..features import FeatureMap, Nystrom
 from ..features.base import FewRowsWarning
 from ..kernels.errors import BadPairError, placed
@@ -128,8 +129,9 @@ def _measured(method: Method, width: int, sample: Sample, fold: Fold) -> Trial:
         transform_seconds, Z = _timed(features.transform, fold.left)
         dual = features.transform_dual(fold.right)
     approximate = np.asarray(Z, dtype=float) @ np.asarray(dual, dtype=float).T
-    size = float(np.linalg.norm(fold.K))
-    error = float(np.linalg.norm(approximate - fold.K)) / size if size else np.nan
+    unit = unit_of(float(np.abs(fold.K).max()))
+    size = float(np.linalg.norm(unit * fold.K))
+    error = float(np.linalg.norm(unit * (approximate - fold.K))) / size if size else np.nan
     n_bytes = size_of(features)
     return Trial(method, width, features, error, fit_seconds, transform_seconds, n_bytes)
 
