@@ -132,6 +132,21 @@ def test_no_map_is_fitted_after_max_seconds(monkeypatch):
     assert found.rows[3].note == "not measured within max_seconds = 12"
 
 
+def test_slow_methods_come_after_all_widths_of_the_others(monkeypatch):
+    tried = []
+
+    def recorded(method, width, *rest):
+        tried.append((method.name, width))
+        return trials.Trial(method, width, note="not measured")
+
+    monkeypatch.setattr(trials, "_trial", recorded)
+    names = ["MixtureFourier", "Nystrom"]
+    found = compared(Gaussian(), methods=names, widths=[2, 4], n_seeds=2)
+    order = [(name, width) for name in reversed(names) for width in (2, 4)]
+    assert list(dict.fromkeys(tried)) == order
+    assert list(dict.fromkeys(row.method for row in found.rows)) == names
+
+
 def test_warnings_of_maps_are_notes():
     narrow = compared(Gaussian(1e-3), methods="Nystrom")
     assert "nearly the identity" in narrow.rows[0].note

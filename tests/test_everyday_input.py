@@ -9,10 +9,12 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import krein
+from krein.estimators._copies import CopiesWarning
 from krein.estimators._units import UnscaledWarning
 from krein.kernels import Gaussian
 from krein.kernels.values import UninformativeWarning
@@ -183,3 +185,23 @@ def test_the_package_runs_as_a_module():
         [sys.executable, "-m", "krein", "--version"], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, f"krein {krein.__version__}\n")
+
+
+def test_rows_that_are_nearly_all_copies_are_said():
+    level = np.arange(100) % 5  # one column of five categories
+    one_hot, y = np.eye(5)[level], level * 3.0 % 5 + 0.1 * RNG.standard_normal(100)
+    cure = r"^Only 5 of 100 rows of X are distinct\. KreinRegressor holds out.*pass cv=.*KFold"
+    with pytest.warns(CopiesWarning, match=cure):
+        krein.KreinRegressor(random_state=0).fit(one_hot, y)
+    folds = KFold(5, shuffle=True, random_state=0)
+    cured = krein.KreinRegressor(cv=folds, random_state=0).fit(one_hot, y)
+    assert cured.score(one_hot, y) > 0.99
+    classes = (level > 2).astype(int)
+    with pytest.warns(CopiesWarning):
+        krein.KreinClassifier(random_state=0).fit(one_hot, classes)
+    model = krein.KreinClassifier(cv=folds, random_state=0).fit(one_hot, classes)
+    assert np.all(model.predict_proba(one_hot)[np.arange(100), classes] > 0.9)
+
+
+def test_some_copies_are_no_news():
+    krein.KreinRegressor(random_state=0).fit(np.repeat(X, 3, axis=0), np.repeat(X[:, 0], 3))

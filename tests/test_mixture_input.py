@@ -11,6 +11,7 @@ from krein.features.base import FewRowsWarning
 from krein.kernels import (
     TL1,
     Custom,
+    DeltaGaussian,
     Gaussian,
     Pairwise,
     Precomputed,
@@ -110,6 +111,14 @@ def test_one_frequency_is_too_few_for_two_branches():
     assert (made(INDEFINITE, 4).fit(rows()).weights_.shape) == (2,)
 
 
+def test_one_frequency_takes_the_larger_part_of_the_pairs():
+    X = rows()  # k(0) = 0, so both parts have the same trace, and all values are negative
+    with pytest.warns(UserWarning, match="only the larger part is fitted"):
+        features = made(DeltaGaussian(1.0, 10.0), 2).fit(X)
+    assert np.all(features.weights_ < 0)
+    assert krein.approximation_error(features, X) < 0.6
+
+
 def test_a_shift_of_a_negative_kernel_leaves_nothing():
     with pytest.warns(UserWarning, match="all features are zero: use split='spectral'"):
         made(-1.0 * Gaussian(), split="shift").fit(rows())
@@ -119,9 +128,12 @@ def test_bad_priors_are_named():
     X = rows()
     for name, value, needed in (
         ("mean_prior", [1.0, 2.0], "one number for each of the 3 columns"),
+        ("mean_prior", ["a", "b", "c"], "one number for each of the 3 columns"),
+        ("mean_prior", [[1.0, 2.0], 3.0], "one number for each of the 3 columns"),
+        ("covariance_prior", [[1.0, 0.0], [1.0]], "positive definite matrix of shape"),
         ("covariance_prior", np.ones((2, 2)), "positive definite matrix of shape"),
         ("covariance_prior", -np.eye(3), "positive definite matrix of shape"),
-        ("degrees_of_freedom_prior", 2.0, "above 2"),
+        ("degrees_of_freedom_prior", 2.0, "a number above 2, the number of columns minus 1, got 2"),
     ):
         with pytest.raises(ValueError, match=f"MixtureFourier needs {name} to be .*{needed}"):
             made(**{name: value}).fit(X)

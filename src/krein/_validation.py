@@ -96,7 +96,10 @@ def check_choice(owner: object, name: str, value: Any, choices: tuple) -> Any:
 
 def check_vector(owner: object, name: str, value: Any, dim: int) -> NDArray[np.floating]:
     """Return `value` as a finite vector of length `dim`; a number is repeated."""
-    vector = np.asarray(value, dtype=float)
+    try:
+        vector = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):  # entries of different lengths, or no numbers
+        vector = np.empty(0)
     if vector.ndim == 0:
         vector = np.full(dim, float(vector))
     if vector.shape != (dim,) or not np.all(np.isfinite(vector)):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._blocks import row_blocks
-from ._validation import ArgumentError, check_kernel
+from ._validation import ArgumentError, check_kernel, unit_of
 from .features import FeatureMap
 from .kernels import Kernel
 from .rows import count
@@ -43,14 +43,16 @@ def approximation_error(features: FeatureMap, X: Any, Y: Any = None) -> float:
     right = data if Y is None else _sliceable(Y)
     n, m = count(data), count(right)
     dual = features.transform_dual(features._second(right) if Y is None else right)
-    error = size = 0.0
+    error, size, unit = 0.0, 0.0, None
     for rows in row_blocks(n, 8 * max(m, 1)):
         block = data[rows]
         exact = features.exact_kernel(block, right)
+        # The squares of tiny or huge values would vanish or overflow.
+        unit = unit_of(float(np.abs(exact).max(initial=0))) if unit is None else unit
         # As an array, because the user may have configured scikit-learn to return data frames.
         Z = np.asarray(features.transform(block))
-        error += float(np.sum((Z @ dual.T - exact) ** 2, dtype=float))
-        size += float(np.sum(exact**2, dtype=float))
+        error += float(np.sum((unit * (Z @ dual.T - exact)) ** 2, dtype=float))
+        size += float(np.sum((unit * exact) ** 2, dtype=float))
     if size == 0:
         raise ValueError("The kernel is zero on these rows, so no relative error exists.")
     return float(np.sqrt(error / size))

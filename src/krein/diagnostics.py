@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._validation import as_generator
+from ._validation import as_generator, unit_of
 from .comparison.advice import Advice
 from .comparison.compare import N_SEEDS
 from .comparison.measurement import Measurement, measurements
@@ -65,8 +65,8 @@ class Diagnosis:
     errors : dict
         Relative error on held-out rows of each feature map that applies, as in `compare`.
     widths : dict
-        The width of each of these maps: `n_components`, or the number of rows if it is smaller and
-        the map has landmarks.
+        The width of each of these maps: `n_components`. If the rows are few, the map with landmarks
+        has as many landmarks as rows that it is fitted on, or half as many if these are better.
     low_rank_error : float
         Least relative error on these rows of any map with `n_components` features.
     suggested_method : str
@@ -188,9 +188,10 @@ def diagnose(
     places = np.arange(count(data)) if count(data) <= max_rows else sample.places
     K = _values(kernel, data, places)
     worthless = uninformative(K)
-    size = float(np.linalg.norm(K))
+    in_unit = K * unit_of(float(np.abs(K).max()))  # whose squares neither vanish nor overflow
+    size = float(np.linalg.norm(in_unit))
     # Asymmetry is measured, because a function declared symmetric may not be symmetric.
-    asymmetry = float(np.linalg.norm(K - K.T)) / (2 * size) if size else 0.0
+    asymmetry = float(np.linalg.norm(in_unit - in_unit.T)) / (2 * size) if size else 0.0
     asymmetry = asymmetry if asymmetry > ASYMMETRY_TOLERANCE else 0.0
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
     trials = _trials(_remembering(sample, K, places), n_components) if size else []
@@ -198,13 +199,13 @@ def diagnose(
     positive, evidence = _verdict(eigenvalues, asymmetry, kernel.is_symmetric, proof)
     magnitude = np.abs(eigenvalues)
     total = magnitude.sum()
-    rows = measurements(trials)
+    rows = _best(measurements(trials, METHODS))
     advice = Advice.of(rows)
     said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
     said += [
         advice.sentence,
         *_unmeasured(rows, len(sample)),
-        f"The kernel is {_kind(positive, asymmetry)}.",
+        f"The kernel is {_kind(positive, asymmetry, kernel.is_symmetric)}.",
     ]
     return Diagnosis(
         kernel=one_line(kernel),
@@ -220,7 +221,7 @@ def diagnose(
         total_mass=mass,
         errors={row.method: row.error for row in rows if row.is_measured},
         widths={row.method: row.width for row in rows if row.is_measured},
-        low_rank_error=_low_rank_error(K, n_components),
+        low_rank_error=_low_rank_error(in_unit, n_components),
         suggested_method=advice.method or "Nystrom",
         advice=" ".join(said),
     )
@@ -274,13 +275,25 @@ def _trials(sample: Sample, width: int) -> list[Trial]:
         return []
     methods = [method for method in METHODS if method.name in CANDIDATES]
     methods = [method for method in methods if method.can_serve(sample)]
-    # Nyström has at most one landmark per row.
-    widths = {"Nystrom": min(width, sample.n_fitted)}
+    # Nyström has at most one landmark per row. If nearly all rows are landmarks of an indefinite
+    # kernel, small eigenvalues spoil new rows, and half of the landmarks are better.
+    most = {min(width, sample.n_fitted), min(width, max(1, sample.n_fitted // 2))}
+    widths = {"Nystrom": sorted(most)}
     return [
         trial
         for method in methods
-        for trial in run_trials(sample, [method], [widths.get(method.name, width)])
+        for trial in run_trials(sample, [method], widths.get(method.name, [width]))
     ]
+
+
+def _best(rows: Sequence[Measurement]) -> list[Measurement]:
+    """Return the most accurate measurement of each method."""
+    found: dict[str, Measurement] = {}
+    for row in rows:
+        old = found.get(row.method)
+        if old is None or not old.is_measured or row.error < old.error:
+            found[row.method] = row
+    return list(found.values())
 
 
 def _unmeasured(rows: Sequence[Measurement], n_distinct: int) -> list[str]:
@@ -310,10 +323,12 @@ def _low_rank_error(K: NDArray, rank: int) -> float:
     return float(np.sqrt(np.sum(values[rank:] ** 2))) / total if total else 0.0
 
 
-def _kind(positive: bool, asymmetry: float) -> str:
+def _kind(positive: bool, asymmetry: float, declared: bool) -> str:
     """Return what kind of kernel it is, and what follows for its features."""
     if positive:
         return "positive definite: any linear model on the features is right"
+    if asymmetry and declared:
+        return "not symmetric, although declared so: declare symmetric=False, and diagnose it again"
     if asymmetry:
         return (
             "not symmetric: use transform for the first and transform_dual for the second argument"

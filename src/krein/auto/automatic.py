@@ -20,6 +20,7 @@ from .._hashing import hash_rows
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._certainty import Certainty
+from ..estimators._copies import warn_of_copies
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
@@ -163,6 +164,8 @@ class Automatic(Certainty, Estimator):
             is_table,
         )
         trials.report.kernel, trials.report.notes = choice, notes
+        if is_table and isinstance(self.cv, str | Integral):  # given folds may divide copies
+            warn_of_copies(self._name, survey)
         if not is_table and self._recipe.depends_on_units(survey.sample.X):
             warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):

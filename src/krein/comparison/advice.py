@@ -37,10 +37,15 @@ class Advice:
         """
         measured = [row for row in rows if row.is_measured]
         if not measured:
-            reasons = dict.fromkeys(row.note for row in rows if row.note)
+            reasons = dict.fromkeys(row.note.rstrip(".") + "." for row in rows if row.note)
             return cls(None, " ".join(["No method could be measured.", *reasons]))
         best = min(measured, key=_rank)
         said = [f"{best.method} has the least error, {_value(best)}."]
+        if best.error >= 1:
+            said.append(
+                "A matrix of zeros has the error 1, so no map is of use here: try other widths, "
+                "more rows or a wider kernel."
+            )
         unbiased = [row for row in measured if row.unbiased]
         if unbiased and not best.unbiased:
             row = min(unbiased, key=_rank)

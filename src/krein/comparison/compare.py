@@ -70,7 +70,8 @@ def compare(
     n_seeds : int, default=3
         Number of seeds, and of folds.
     max_seconds : float, default=None
-        No further map is fitted after this time. Narrow maps come first. None means no limit.
+        No further map is fitted after this time. Narrow maps come first and "MixtureFourier" comes
+        last. None means no limit.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sample and of the maps.
 
@@ -109,8 +110,8 @@ def compare(
     if not any(fold.K.any() for fold in sample.folds):
         raise ValueError("The kernel is zero on these rows, so no relative error exists.")
     scoring = None if y is None else Scoring.of(learner, y, sample, count(data))
-    trials = run_trials(sample, chosen(methods, sample), widths, scoring, max_seconds)
-    rows = measurements(trials)
+    listed = chosen(methods, sample)
+    rows = measurements(run_trials(sample, listed, widths, scoring, max_seconds), listed)
     return Comparison.of(kernel_name(kernel), sample.n_fitted, sample.n_judged, rows)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .methods import Method
 from .trials import Trial
 
 
@@ -99,9 +100,9 @@ class Measurement:
         return self.fit_seconds + self.transform_seconds
 
 
-def measurements(trials: Iterable[Trial]) -> tuple[Measurement, ...]:
+def measurements(trials: Iterable[Trial], methods: Iterable[Method]) -> tuple[Measurement, ...]:
     """Return the measurements of trials: in the order of the methods, narrow maps first."""
-    groups: dict[str, dict[int, list[Trial]]] = {}
+    groups: dict[str, dict[int, list[Trial]]] = {method.name: {} for method in methods}
     for trial in trials:
-        groups.setdefault(trial.method.name, {}).setdefault(trial.width, []).append(trial)
+        groups[trial.method.name].setdefault(trial.width, []).append(trial)
     return tuple(Measurement.of(same) for widths in groups.values() for same in widths.values())

@@ -47,6 +47,9 @@ class Method:
         rows, which are vectors. None means that the method takes every kernel of vectors.
     takes_objects : bool, default=False
         True if the method takes objects and matrices of kernel values, too.
+    is_slow : bool, default=False
+        True if fits take seconds. `compare` then measures the method after all others, so that
+        `max_seconds` leaves out no fast method in favour of a slow one.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class Method:
     unbiased: bool
     serves: Callable[[Sample], bool] | None = None
     takes_objects: bool = False
+    is_slow: bool = False
 
     def can_serve(self, sample: Sample) -> bool:
         """Return True if the method can take the kernel and the rows."""
@@ -135,7 +139,7 @@ METHODS = (
     Method("RandomFourier", _fourier, False, True, _stationary),
     Method("RandomFourier calibrated", _calibrated, True, False, _stationary),
     Method("RandomGegenbauer", _gegenbauer, False, True, _zonal),
-    Method("MixtureFourier", _mixture, True, False, _symmetric_stationary),
+    Method("MixtureFourier", _mixture, True, False, _symmetric_stationary, is_slow=True),
     Method("Nystrom", _nystrom, True, False, takes_objects=True),
     _rival(SphericalRandomFeatures, unbiased=False),
     _rival(RandomMaclaurin, unbiased=True),

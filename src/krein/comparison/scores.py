@@ -80,7 +80,7 @@ def _learner_for(y: NDArray, kernel: Kernel) -> Any:
     if kind in ("binary", "multiclass"):
         if len(np.unique(y)) < 2:
             raise ValueError(
-                f"y is {y.flat[0]!r} in all rows that were drawn: a score needs at least two "
+                f"y is {y.flat[0]} in all rows that were drawn: a score needs at least two "
                 "classes, or pass y=None."
             )
         return KreinRidgeClassifier() if kernel.is_symmetric else TwoSidedRidgeClassifier()

@@ -6,13 +6,14 @@ import io
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from .._validation import unit_of
 from ..features import FeatureMap, Nystrom
 from ..features.base import FewRowsWarning
 from ..kernels.errors import BadPairError, placed
@@ -58,18 +59,20 @@ class Trial:
 
 def run_trials(
     sample: Sample,
-    methods: Iterable[Method],
+    methods: Sequence[Method],
     widths: Iterable[int],
     scoring: Scoring | None = None,
     max_seconds: float | None = None,
 ) -> Iterator[Trial]:
-    """Yield a trial of each method at each width with each seed, narrow maps first.
+    """Yield a trial of each method at each width with each seed, slow methods last.
+
+    The narrow maps of the fast methods come first, then their wide maps, then the slow methods.
 
     Parameters
     ----------
     sample : Sample
         The kernel and the rows.
-    methods : iterable of Method
+    methods : sequence of Method
         What to try.
     widths : iterable of int
         The numbers of features.
@@ -79,15 +82,14 @@ def run_trials(
         The time after which no further map is fitted; None means no limit.
     """
     begin = time.perf_counter()
-    methods = list(methods)
-    for width in widths:
-        for method in methods:
-            for fold in sample.folds:
-                if max_seconds is not None and time.perf_counter() - begin >= max_seconds:
-                    note = f"not measured within max_seconds = {max_seconds:g}"
-                    yield Trial(method, width, note=note)
-                else:
-                    yield _trial(method, width, sample, fold, scoring)
+    pairs = [(method, width) for width in widths for method in methods]
+    for method, width in sorted(pairs, key=lambda pair: pair[0].is_slow):
+        for fold in sample.folds:
+            if max_seconds is not None and time.perf_counter() - begin >= max_seconds:
+                note = f"not measured within max_seconds = {max_seconds:g}"
+                yield Trial(method, width, note=note)
+            else:
+                yield _trial(method, width, sample, fold, scoring)
 
 
 def _trial(
@@ -127,8 +129,9 @@ def _measured(method: Method, width: int, sample: Sample, fold: Fold) -> Trial:
         transform_seconds, Z = _timed(features.transform, fold.left)
         dual = features.transform_dual(fold.right)
     approximate = np.asarray(Z, dtype=float) @ np.asarray(dual, dtype=float).T
-    size = float(np.linalg.norm(fold.K))
-    error = float(np.linalg.norm(approximate - fold.K)) / size if size else np.nan
+    unit = unit_of(float(np.abs(fold.K).max()))
+    size = float(np.linalg.norm(unit * fold.K))
+    error = float(np.linalg.norm(unit * (approximate - fold.K))) / size if size else np.nan
     n_bytes = size_of(features)
     return Trial(method, width, features, error, fit_seconds, transform_seconds, n_bytes)
 

@@ -323,7 +323,8 @@ class MixtureFourier(WaveMap):
                 f"n_components={self.n_components} is too small for the positive and the negative "
                 "part of the kernel, so only the larger part is fitted: use at least 4."
             )
-            signs = [-1.0 if sketch.share > 0.5 else 1.0]
+            # The traces are equal if k(0) = 0, so the pairs decide which part is larger.
+            signs.sort(key=lambda sign: -np.square(sketch.parts[sign]).sum())
         return {sign: m for sign in signs[:1]}
 
     def _settings(self, dim: int) -> Inference:
@@ -331,7 +332,7 @@ class MixtureFourier(WaveMap):
         least = covariances_of(dim).order - 1
         degrees = self.degrees_of_freedom_prior
         if degrees is not None and not degrees > least:
-            needed = f"above {least}, the number of columns minus 1,"
+            needed = f"a number above {least}, the number of columns minus 1"
             raise ArgumentError(self, "degrees_of_freedom_prior", needed, degrees)
         prior = self.mean_prior
         return Inference(
@@ -348,7 +349,10 @@ class MixtureFourier(WaveMap):
         )
 
     def _covariance(self, dim: int) -> NDArray[np.floating]:
-        covariance = np.asarray(self.covariance_prior, dtype=float)
+        try:
+            covariance = np.asarray(self.covariance_prior, dtype=float)
+        except (TypeError, ValueError):  # rows of different lengths, or no numbers
+            covariance = np.empty(0)
         square = covariance.shape == (dim, dim) and np.allclose(covariance, covariance.T)
         if not square or not np.linalg.eigvalsh(covariance)[0] > 0:
             needed = f"a symmetric positive definite matrix of shape {(dim, dim)}"
