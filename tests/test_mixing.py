@@ -7,11 +7,20 @@ import re
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import softmax
 
 from krein import KreinClassifier, KreinRegressor
 from krein.auto import automatic
 from krein.auto.choice import choose_kernel
-from krein.auto.mixing import STEPS, WORTH, learner_weights, mixture, squared_error
+from krein.auto.mixing import (
+    SCALES,
+    STEPS,
+    WORTH,
+    learner_weights,
+    mixture,
+    scaled_error,
+    squared_error,
+)
 from krein.auto.trials import Trials
 from krein.streaming import HeldRows
 
@@ -46,7 +55,7 @@ def test_outputs_of_classes_beyond_one_are_no_errors():
     Y = np.array([[1.0], [-1.0], [1.0], [-1.0]])
     far, near = 5 * Y, 0.5 * Y
     assert squared_error(far, Y, np.ones(4), clips=True) == 0
-    assert mixture([near, far], Y, np.ones(4), clips=True) == (0.0, 1.0)
+    assert mixture([near, far], Y, np.ones(4), of_classes=True) == (0.0, 1.0)
     assert mixture([near, far], Y, np.ones(4))[0] > 0.8
 
 
@@ -152,7 +161,41 @@ def test_margin_machines_that_do_not_pay_on_few_rows_are_not_fitted_on_all():
     X, y = _additive(600)
     report = KreinClassifier(random_state=0).fit(X, y > 1).report_
     assert {trial.learner for trial in report.trials} == {"ridge"}
-    assert any("does not lower the Brier score of ridge by 3%" in note for note in report.notes)
+    assert any("does not lower the log-loss of ridge by 5%" in note for note in report.notes)
+
+
+def test_margin_machines_have_a_smooth_kernel_and_find_smooth_boundaries():
+    X = np.random.default_rng(1).normal(size=(900, 6))
+    y = X @ np.linspace(1, 0.2, 6) > 0
+    model = KreinClassifier(random_state=0).fit(X[:300], y[:300])
+    report = model.report_
+    smooth = [t for t in report.trials if t.features.endswith(", smooth")]
+    assert [trial.learner for trial in smooth] == ["squared hinge"]
+    assert report.trials.index(smooth[0]) in report.averaged
+    ridge = next(trial for trial in report.trials if trial.learner == "ridge")
+    error = 1 - model.score(X[300:], y[300:])
+    assert error < 0.04 < ridge.losses[list(report.criteria).index("error")]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_error_of_classes_is_the_least_log_loss_of_scaled_outputs(n_classes):
+    from sklearn.metrics import log_loss
+
+    labels = np.arange(60) % n_classes
+    Y = np.where(np.eye(n_classes)[labels] > 0, 1.0, -1.0)
+    outputs, weight = Y + RNG.normal(size=Y.shape), RNG.random(60)
+    logits = outputs
+    if n_classes == 2:
+        Y, outputs = Y[:, 1:], outputs[:, 1:]
+        logits = np.hstack([np.zeros_like(outputs), outputs])
+    expected = min(
+        log_loss(labels, softmax(scale * logits, axis=1), sample_weight=weight) for scale in SCALES
+    )
+    assert scaled_error(outputs, Y, weight, True) == pytest.approx(expected)
+    several = np.ones((4, 2))  # several labels of a row: one logistic function per column
+    assert scaled_error(several, several, np.ones(4), True) == pytest.approx(
+        2 * np.log1p(np.exp(-15))
+    )
 
 
 def test_a_little_gain_does_not_add_a_learner():
@@ -163,11 +206,11 @@ def test_a_little_gain_does_not_add_a_learner():
         "ridge": HeldRows(outputs, Y, weight),
         "squared hinge": HeldRows(2 * outputs, Y, weight),
     }
-    assert learner_weights(held, "ridge", clips=True) == (1.0, 0.0)
+    assert learner_weights(held, "ridge", of_classes=True) == (1.0, 0.0)
     held["squared hinge"] = HeldRows(Y, Y, weight)
-    assert learner_weights(held, "ridge", clips=True) == (0.0, 1.0)
+    assert learner_weights(held, "ridge", of_classes=True) == (0.0, 1.0)
     del held["ridge"]
-    assert learner_weights(held, "ridge", clips=True) == (1.0,)
+    assert learner_weights(held, "ridge", of_classes=True) == (1.0,)
 
 
 # --- rows with copies -----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from .._hashing import hash_rows
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._certainty import Certainty
-from ..estimators._copies import warn_of_copies
+from ..estimators._copies import divided, has_copies, said_of_copies, warn_of_copies
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
@@ -39,7 +39,7 @@ from .clock import Clock
 from .maps import Candidate, candidates, views
 from .mixing import CLEARLY
 from .plan import Plan
-from .report import NAMES, Report
+from .report import Report
 from .sizes import AT_ONCE, FEW, N_JUDGED, SCREENED
 from .tables import HINGE, Table
 from .tasks import Tasks
@@ -139,7 +139,8 @@ class Automatic(Certainty, Estimator):
         n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
         choice = self._choice(data, survey.sample, targets, clock)
         is_table = choice is not None and choice.is_of_table
-        plan = Plan.of(self.cv, self.n_models, n_rows, data.in_memory, is_table)
+        cv = self._folds(data, survey) if is_table else self.cv
+        plan = Plan.of(cv, self.n_models, n_rows, data.in_memory, is_table)
         few = plan.repeats > 0
         kernel = self._kernel(data, survey.sample, few, choice)
         notes: list[str] = []
@@ -153,6 +154,8 @@ class Automatic(Certainty, Estimator):
             shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
             table = self._table(choice, shape, plan, seed)
             maps, notes = self._of_table(table, survey.sample, targets, clock)
+            if cv is not self.cv:
+                notes.append(said_of_copies(survey))
         trials = Trials(
             Tasks(self._name, data, targets, plan, seed, None if choice is None else choice.taught),
             self._learners(few or is_table),
@@ -164,8 +167,6 @@ class Automatic(Certainty, Estimator):
             is_table,
         )
         trials.report.kernel, trials.report.notes = choice, notes
-        if is_table and isinstance(self.cv, str | Integral):  # given folds may divide copies
-            warn_of_copies(self._name, survey)
         if not is_table and self._recipe.depends_on_units(survey.sample.X):
             warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
@@ -173,10 +174,20 @@ class Automatic(Certainty, Estimator):
             warn_uninformative(kernel, kernel(judged), judged)
         return trials, maps, kernel
 
+    def _folds(self, data: Data, survey: Survey) -> Any:
+        """Return `cv`, or folds that divide the copies of a row if nearly all rows are copies."""
+        if not has_copies(survey) or not isinstance(self.cv, str | Integral):
+            return self.cv
+        if isinstance(self.cv, str) and data.in_memory:
+            return divided(data, N_FOLDS)
+        warn_of_copies(self._name, survey)
+        return self.cv
+
     def _table(self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int) -> Table:
-        n_folds = int(plan.cv) if isinstance(plan.cv, Integral) else N_FOLDS
+        is_number = isinstance(plan.cv, Integral)
+        n_folds = int(plan.cv) if is_number else N_FOLDS
         hurried = self.max_seconds is not None
-        is_free = isinstance(self.cv, str)  # "auto": no folds were asked for
+        is_free = isinstance(self.cv, str) and is_number  # neither given nor dividing copies
         return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
 
     def _of_table(
@@ -192,7 +203,7 @@ class Automatic(Certainty, Estimator):
             if compares and not self._margin_pays(table, sample, targets):
                 kinds.remove(HINGE)
                 notes.append(
-                    f"Left out: {HINGE}, which does not lower the {NAMES['brier']} of ridge by "
+                    f"Left out: {HINGE}, which does not lower the log-loss of ridge by "
                     f"{1 - CLEARLY:.0%} on {SCREENED} rows."
                 )
         maps = table.candidates(self.n_components, kinds)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Hashes, hash_rows
-from ..kernels import Kernel
+from ..kernels import Gaussian, Kernel
 from ..kernels.errors import one_line
 from ..rows import count
 from .columns import Columns
@@ -26,6 +26,8 @@ LEARNED, JUDGED = 800, 800
 THIRD = 1600
 # With fewer rows nothing is compared.
 FEWEST = 8
+# The width of the smooth kernel for margin machines, in units of the median distance.
+SMOOTH = 2.0
 
 
 class Option(NamedTuple):
@@ -70,12 +72,18 @@ class Choice:
     taught : ndarray of uint64 or None
         The hashes of the rows from which the factors of columns were learned; None if columns have
         equal widths.
+    smooth : Kernel or None
+        A wide Gaussian on the columns of the first kernel. The squared error of classes prefers
+        rough kernels, because classes jump at their boundary. A margin machine needs the sign of a
+        function only, and with a smooth kernel it finds smooth boundaries from fewer rows. None if
+        the first kernel is smooth.
     """
 
     options: list[Option]
     tried: list[Tried]
     note: str = ""
     taught: Hashes | None = None
+    smooth: Kernel | None = None
 
     @property
     def kernel(self) -> Kernel:
@@ -140,12 +148,14 @@ def choose_kernel(
         return Choice([Option(first.kernel, columns)], search.tried)
     best = search.run()
     equal = Option(best.kernel, columns)
+    smooth = _smooth(sample, equal)
     if not in_time():
-        return Choice([equal], search.tried, "max_seconds leaves no time for more")
+        note = "max_seconds leaves no time for more"
+        return Choice([equal], search.tried, note, smooth=smooth)
     teacher = _teacher(best, search.tried)
     factors, weights, note = _factors(sample, best, teacher)
     if factors is None:
-        return Choice([equal], search.tried, note)
+        return Choice([equal], search.tried, note, smooth=smooth)
     scaled = sample.of(sample.X * factors)
     kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
     again = Search(scaled, kinds, in_time, by_column=True)
@@ -155,7 +165,15 @@ def choose_kernel(
         weights, note = _weights(sample, both)
     options = [o._replace(share=w) for o, w in zip(both, weights, strict=True) if w]
     taught = hash_rows(X[:LEARNED]) if weights[0] else None
-    return Choice(options, [*search.tried, *again.tried], note, taught)
+    tried = [*search.tried, *again.tried]
+    return Choice(options, tried, note, taught, _smooth(sample, options[0]))
+
+
+def _smooth(sample: Sample, first: Option) -> Kernel | None:
+    """Return a wide Gaussian on the columns of an option; None if its own kernel is as smooth."""
+    found = families(sample.X * first.factors)[0].at(SMOOTH)
+    is_smooth = isinstance(first.kernel, Gaussian) and 2 * first.kernel.sigma >= found.sigma
+    return None if is_smooth else found
 
 
 def _weights(sample: Sample, both: list[Option]) -> tuple[tuple[float, ...], str]:

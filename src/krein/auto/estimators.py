@@ -128,8 +128,9 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits
     `max_megabytes` and a budget of operations, which are counted and not timed. With up to 2000 or
     more than 3400 rows the squared-hinge machine learns on up to 1000 landmarks, if trials on 400
-    rows show that it pays. Held-out rows choose the weights of both learners, and ridge is alone
-    unless the mixture lowers the Brier score by 3 %.
+    rows show that it pays. Its kernel is a wide Gaussian, unless the kernel of ridge is as smooth.
+    Held-out rows choose the weights of both learners, and ridge is alone unless the mixture lowers
+    the log-loss by 5 %.
 
     If a kernel is given, the learner tries Kreĭn ridge, variance-constrained least squares and the
     squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks, on

@@ -17,14 +17,14 @@ STEPS = 10
 # A further model must lower the loss by this share, because it makes predictions slower.
 WORTH = 0.02
 # Another learner joins the first one if the mixture lowers the loss of the first one to this share.
-CLEARLY = 0.97
-# Factors of the outputs of classes in this comparison: least squares is as often right as a margin
+CLEARLY = 0.95
+# Factors of the outputs of classes in comparisons: least squares is as often right as a margin
 # machine with larger outputs.
-SCALES = (1.0, 1.5, 2.0, 3.0, 5.0)
+SCALES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 
 
 def mixture(
-    outputs: Sequence[Array], Y: Array, weight: Array, *, clips: bool = False
+    outputs: Sequence[Array], Y: Array, weight: Array, *, of_classes: bool = False
 ) -> tuple[float, ...]:
     """Return the weight of each model, at least 0 and together 1.
 
@@ -36,14 +36,14 @@ def mixture(
         The targets.
     weight : ndarray of shape (n,)
         The weights of the rows.
-    clips : bool, default=False
-        True if outputs beyond ±1 count as ±1, as for classes.
+    of_classes : bool, default=False
+        True if the targets are ±1, for classes: the log-loss is minimised.
 
     Returns
     -------
     tuple of float
         The weights that minimise ``loss · 1.02ᵏ`` for k models of positive weight, where the loss
-        is the squared error of the mixture.
+        is the `scaled_error` of the mixture.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def mixture(
         """The loss in which further models cost something; of equal losses, few models win."""
         mixed = sum(share * one for share, one in zip(shares, outputs, strict=True) if share)
         n_models = sum(share > 0 for share in shares)
-        return squared_error(mixed, Y, weight, clips) * (1 + WORTH) ** n_models, n_models
+        return scaled_error(mixed, Y, weight, of_classes) * (1 + WORTH) ** n_models, n_models
 
     tried = _simplex(len(outputs), STEPS)
     return min((tuple(tenth / STEPS for tenth in tenths) for tenths in tried), key=order)
 
 
-def learner_weights(held: dict[str, HeldRows], first: str, clips: bool) -> tuple[float, ...]:
+def learner_weights(held: dict[str, HeldRows], first: str, of_classes: bool) -> tuple[float, ...]:
     """Return the weight of each learner; the first one is alone unless a mixture is clearly better.
 
     Parameters
@@ -73,20 +73,38 @@ def learner_weights(held: dict[str, HeldRows], first: str, clips: bool) -> tuple
         The outputs of each learner for rows that were held out, by its name.
     first : str
         The name of the learner that is preferred. If it is missing, no learner is preferred.
-    clips : bool
-        True if outputs beyond ±1 count as ±1, as for classes.
+    of_classes : bool
+        True if the targets are ±1, for classes: the log-loss is minimised.
     """
     _, Y, weight = next(iter(held.values()))
     outputs = [rows.outputs for rows in held.values()]
-    found = mixture(outputs, Y, weight, clips=clips)
+    found = mixture(outputs, Y, weight, of_classes=of_classes)
     if first not in held:
         return found
-    scales = SCALES if clips else (1.0,)
     mixed, alone = (
-        min(squared_error(scale * some, Y, weight, clips) for scale in scales)
+        scaled_error(some, Y, weight, of_classes)
         for some in (np.tensordot(found, outputs, 1), held[first].outputs)
     )
     return found if mixed <= CLEARLY * alone else tuple(float(kind == first) for kind in held)
+
+
+def scaled_error(outputs: Any, Y: Array, weight: Array, of_classes: bool) -> float:
+    """Return the squared error; for classes, the log-loss of outputs times the best of factors."""
+    if not of_classes:
+        return squared_error(outputs, Y, weight)
+    return min(_log_loss(scale * outputs, Y, weight) for scale in SCALES)
+
+
+def _log_loss(outputs: Any, Y: Array, weight: Array) -> float:
+    """Return the log-loss of outputs as logits: one softmax if every row has one class of several,
+    else a logistic function of each column.
+    """
+    if Y.shape[1] > 1 and np.all((Y > 0).sum(axis=1) == 1):
+        logits = outputs - outputs.max(axis=1, keepdims=True)
+        lost = np.log(np.exp(logits).sum(axis=1)) - logits[Y > 0]
+    else:
+        lost = np.logaddexp(0, -Y * outputs).sum(axis=1)
+    return float(np.average(lost, weights=weight))
 
 
 def squared_error(outputs: Any, Y: Array, weight: Array, clips: bool = False) -> float:

@@ -69,18 +69,22 @@ class Table:
 
     def _all(self, margins: tuple[str, ...]) -> Iterator[Candidate]:
         first, *others = self._options
-        width, margin = self._width(), self._margin()
+        width, margin, smooth = self._width(), self._margin(), self.choice.smooth
+        shared = margins if smooth is None else ()
         if self.is_hurried and WIDE[0] < width:
-            cheap = margins if margin > WIDE[0] else ()
+            cheap = shared if margin > WIDE[0] else ()
             yield self._map(first, WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
             # Maps of at least half the width would cost a large part of the last trial.
             for narrow in (w for w in WIDE[1:] if 2 * w < width):
                 yield self._map(first, narrow, ("ridge",))._replace(is_stopgap=True)
-        shared = margins if margin >= width else ()
-        yield self._map(first, width, ("ridge", *shared))
+        together = shared if margin >= width else ()
+        yield self._map(first, width, ("ridge", *together))
         yield from (self._map(other, width, ("ridge",)) for other in others)
-        if margins and 0 < margin < width:
+        if shared and 0 < margin < width:
             yield self._map(first, margin, margins)
+        if margins and margin and smooth is not None:
+            found = self._map(first._replace(kernel=smooth), margin, margins)
+            yield found._replace(name=f"{found.name}, smooth")
 
     def tries_margins(self, learners: list[str]) -> bool:
         """Return True if the budget allows margin machines."""

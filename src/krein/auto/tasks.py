@@ -22,7 +22,7 @@ from .relearning import Relearning
 from .sizes import SCARCE
 
 # If at least this many rows have not taught the factors of columns, no other rows are held out.
-ENOUGH = 200
+ENOUGH = 150
 
 
 @dataclass

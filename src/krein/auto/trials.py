@@ -295,7 +295,7 @@ class Trials:
         for good in sorted(self._good, key=lambda good: good.losses):
             teams.setdefault(good.kind, []).append(good)
         held = {kind: _team_outputs(team) for kind, team in teams.items()}
-        found = learner_weights(held, RIDGE, clips=name == "brier")
+        found = learner_weights(held, RIDGE, of_classes=name == "brier")
         pairs = [
             (good, weight * good.candidate.share / sum(g.candidate.share for g in team))
             for team, weight in zip(teams.values(), found, strict=True)
@@ -357,7 +357,8 @@ class Trials:
         return f"{found}."
 
     def _mixed_reason(self, kept: list[Good], weights: list[float]) -> str:
-        said, loss = [self.report.trials[good.place] for good in kept], NAMES[self.criteria[0]]
+        said, name = [self.report.trials[good.place] for good in kept], self.criteria[0]
+        loss = "log-loss" if name == "brier" else NAMES[name]
         if len(said) == 1:
             return f"Chosen: {said[0]}, by the {loss} of held-out rows."
         parts = [f"{100 * w:.0f} % {trial}" for trial, w in zip(said, weights, strict=True)]

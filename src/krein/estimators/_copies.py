@@ -1,14 +1,23 @@
-"""A warning about rows that are nearly all copies of a few rows."""
+"""Rows that are nearly all copies of a few rows, as in a table with one column of categories.
+
+A row is held out together with its copies: then duplicates act like weights, and no copy of a row
+that is judged has been learned from. If nearly all rows are copies, every category is new to the
+model that is judged on it, and the strongest penalty wins.
+"""
 
 from __future__ import annotations
 
 import warnings
 
-from .._validation import outside_level
-from ..streaming import Survey
-from ..streaming.folds import Folds
+import numpy as np
+from numpy.typing import NDArray
 
-# There is a warning from this many rows on, if there are this many copies of a row on average.
+from .._validation import outside_level
+from ..streaming import Data, Survey
+from ..streaming.folds import Folds
+from ..streaming.reservoir import order_of_targets
+
+# Copies matter from this many rows on, if there are this many copies of a row on average.
 FEWEST, COPIES = 20, 5
 
 
@@ -16,31 +25,66 @@ class CopiesWarning(UserWarning):
     """Nearly all rows of X are copies, and copies are held out together."""
 
 
-def warn_of_copies(owner: str, survey: Survey) -> None:
-    """Warn if held-out rows say little about new rows, because new rows will be copies.
+def _n_distinct(survey: Survey) -> int | None:
+    """Return the number of distinct rows; None for a long stream, whose copies are not known."""
+    folds = survey.folds
+    return len(folds.dealt[0]) if isinstance(folds, Folds) and folds.dealt is not None else None
 
-    A row is held out together with its copies. Of a table with one column of categories, every
-    category is then new to the model that is judged on it, and the strongest penalty wins.
+
+def has_copies(survey: Survey) -> bool:
+    """Return True if nearly all rows are copies.
+
+    Parameters
+    ----------
+    survey : Survey
+        The survey of the data, with folds by content.
+    """
+    n_distinct = _n_distinct(survey)
+    return n_distinct is not None and survey.n_rows >= max(FEWEST, COPIES * n_distinct)
+
+
+def divided(data: Data, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return folds that divide the copies of a row, and their classes, as evenly as possible.
+
+    Rows are dealt in the order of their content and target, so their order in the data does not
+    matter.
+
+    Parameters
+    ----------
+    data : Data
+        Rows in memory.
+    n_folds : int
+    """
+    order = np.lexsort((*order_of_targets(data.memory.y), data.hashes))
+    places = np.empty(len(order), dtype=np.intp)
+    places[order] = np.arange(len(order)) % n_folds
+    return [(np.flatnonzero(places != i), np.flatnonzero(places == i)) for i in range(n_folds)]
+
+
+def said_of_copies(survey: Survey) -> str:
+    """Return a sentence for the report about folds that divide copies."""
+    return (
+        f"The copies of a row are divided among the folds, because only {_n_distinct(survey)} of "
+        f"{survey.n_rows} rows are distinct."
+    )
+
+
+def warn_of_copies(owner: str, survey: Survey) -> None:
+    """Warn that held-out rows say little about new rows, because new rows will be copies.
 
     Parameters
     ----------
     owner : str
         The name of the learner.
     survey : Survey
-        The survey of the data, with folds by content. Nothing is known about the copies in a long
-        stream, and there is no warning for it.
+        The survey of the data, with folds by content.
     """
-    folds, n_rows = survey.folds, survey.n_rows
-    if not isinstance(folds, Folds) or folds.dealt is None or n_rows < FEWEST:
-        return
-    n_distinct = len(folds.dealt[0])
-    if n_rows < COPIES * n_distinct:
-        return
     warnings.warn(
-        f"Only {n_distinct} of {n_rows} rows of X are distinct. {owner} holds out a row together "
-        "with its copies, so everything is chosen for rows that differ from all training rows. If "
-        "new rows will be copies of training rows, e.g. because all columns are categories, pass "
-        "cv=sklearn.model_selection.KFold(5, shuffle=True), or StratifiedKFold for classes.",
+        f"Only {_n_distinct(survey)} of {survey.n_rows} rows of X are distinct. {owner} with a "
+        "number of folds, or on a stream, holds out a row together with its copies, so everything "
+        "is chosen for rows that differ from all training rows. If new rows will be copies of "
+        "training rows, e.g. because all columns are categories, pass cv='auto' and rows in "
+        "memory, or cv=sklearn.model_selection.KFold(5, shuffle=True).",
         CopiesWarning,
         stacklevel=outside_level(),
     )
