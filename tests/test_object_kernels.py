@@ -31,6 +31,7 @@ from krein.kernels import (
     Tversky,
     base,
 )
+from krein.kernels._against import Against
 
 # --- what every kernel of objects keeps to -------------------------------------------------------
 
@@ -106,6 +107,7 @@ class TestContract:
         whole = kernel(X, objects(kind))
         for n_bytes in (1, 8 * len(X) * 2, 2**20):
             monkeypatch.setattr(base, "BLOCK_BYTES", n_bytes)
+            monkeypatch.setattr(Against, "block_bytes", n_bytes)
             assert_allclose(kernel(X), whole, rtol=1e-14)
 
     def test_rows_and_columns_of_blocks_are_those_of_the_whole(self, kernel, kind):

@@ -50,7 +50,7 @@ def test_levenshtein_evaluates_each_pair_once_and_in_blocks(monkeypatch, rng):
         return original(queries, choices, **options)
 
     monkeypatch.setattr(process, "cdist", counting)
-    monkeypatch.setattr("krein.kernels.base.BLOCK_BYTES", 8 * 30 * 25)
+    monkeypatch.setattr("krein.kernels._against.Against.block_bytes", 8 * 30 * 25)
     X, Y = words(rng, 98), words(rng, 28)
     EditDistance()(X, Y)
     assert sum(calls) == len(X) * len(Y)

@@ -279,8 +279,9 @@ def test_a_fork_while_another_thread_is_inside_leaves_a_working_child(held):
 IMPORTING = """
 import builtins, os, sys, threading, time, warnings
 import numpy as np
-from krein.kernels import Gaussian
+from krein.kernels import Gaussian, _exp
 
+_exp.COMPILED = 1  # the compiled loop serves matrices of any size
 X = np.random.default_rng(0).standard_normal((2000, 3))
 began, plain = threading.Event(), builtins.__import__
 

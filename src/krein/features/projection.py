@@ -87,7 +87,7 @@ def project(
     values: Values,
     signs: NDArray | None = None,
     own: NDArray[np.floating] | None = None,
-    budget: int = BLOCK_BYTES,
+    budget: int | None = None,
 ) -> NDArray:
     """Multiply the kernel values against the landmarks by a matrix, block by block.
 
@@ -105,8 +105,8 @@ def project(
         The signs of the form, needed to fill `own`.
     own : ndarray of shape (n,), default=None
         Receives the approximate |k(x, x)| if `signs` are given.
-    budget : int, default=BLOCK_BYTES
-        The memory of the values of a block.
+    budget : int, default=None
+        The memory of the values of a block; None means 4 MB.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def over_values(
     values: Values,
     work: Callable[[NDArray, slice], None],
     bytes_per_row: int,
-    budget: int = BLOCK_BYTES,
+    budget: int | None = None,
 ) -> None:
     """Call `work` on the kernel values of all row blocks; in threads if the data are vectors.
 
@@ -154,9 +154,10 @@ def over_values(
         Receives the values and the slice.
     bytes_per_row : int
         Memory of the values of one row.
-    budget : int, default=BLOCK_BYTES
-        Memory of the values of a block.
+    budget : int, default=None
+        Memory of the values of a block; None means 4 MB.
     """
+    budget = BLOCK_BYTES if budget is None else budget
     if hasattr(X, "shape") and kernel.takes_vectors:
         blocks = row_blocks(count(X), bytes_per_row, budget)
         return over_blocks(lambda rows: work(values(rows), rows), blocks)
