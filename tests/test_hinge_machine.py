@@ -162,3 +162,15 @@ def test_several_classes_and_any_blocks():
 def test_an_unknown_loss_is_named():
     with pytest.raises(ValueError, match=r"'loss' parameter of KreinSVC .*'log'"):
         KreinSVC(loss="log").fit(*SETS["noisy"])
+
+
+@pytest.mark.parametrize("alpha", [1e-13, 1e-11, 1e-9])
+def test_a_tiny_penalty_gives_the_machine_of_the_largest_margin(alpha):
+    """More features than rows: least squares interpolates, with coefficients 40 times as long."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((80, 90)) * np.geomspace(1, 1e-3, 90)
+    y = np.where(Z[:, 0] + 0.3 * rng.standard_normal(80) > 0, 1, -1)
+    hard = SVC(kernel="linear", C=1e9, tol=1e-8).fit(Z, y)
+    soft = KreinSVC(features=FunctionTransformer(), alpha=alpha, calibrate=False).fit(Z, y)
+    assert_allclose(np.ravel(soft.coef_), np.ravel(hard.coef_), atol=1e-4)
+    assert_allclose(soft.intercept_, hard.intercept_, atol=1e-4)

@@ -32,6 +32,11 @@ Array = NDArray[np.floating]
 WIDE = 2048
 # The tolerance of solutions that only serve as the start of another solution.
 ROUGH = 1e-2
+# A solution is no minimum if the derivative of the objective along its coefficients is above this
+# share of the penalty.
+STUCK = 0.1
+# The factors of the penalty along which Newton's method is repeated then.
+FALLING = 10.0 ** np.arange(10, 0, -1)
 
 
 @dataclass
@@ -134,6 +139,8 @@ class Newton:
                         rows, y, weight, diagonal, state
                     )
                 self._descend(rows, y, weight, diagonal, state)
+                if self._is_stuck(y, weight, diagonal, state):
+                    self._descend_slowly(rows, y, weight, diagonal, state)
             except KeyboardInterrupt:
                 state.interrupted = True
         state.objective = self._objective(y, weight, diagonal, state.coef, state.outputs)
@@ -147,6 +154,31 @@ class Newton:
         state.objective = self._objective(y, weight, diagonal, state.coef, state.outputs)
         while state.n_iter < self.max_iter and not state.converged:
             self._step(rows, y, weight, diagonal, state)
+
+    def _is_stuck(self, y: Array, weight: Array, diagonal: Array, state: NewtonState) -> bool:
+        """Return True if shorter coefficients would clearly lower the objective.
+
+        With a tiny penalty and more features than rows the first step interpolates the targets, so
+        that all margins are near 1, where the curvature jumps. Steps are tiny there.
+        """
+        used = np.isfinite(diagonal)
+        size = float(diagonal[used] @ np.square(state.coef[used]))
+        slopes = weight * self.of.half_slope(y * state.outputs)
+        slope = size + float(slopes @ (y * (state.outputs - state.coef[-1]))) / weight.sum()
+        return abs(slope) > STUCK * size
+
+    def _descend_slowly(
+        self, rows: Rows, y: Array, weight: Array, diagonal: Array, state: NewtonState
+    ) -> None:
+        """Minimise along penalties that fall to the wanted one, from zero coefficients."""
+        n_steps = state.n_iter
+        state.coef, state.outputs = np.zeros_like(state.coef), np.zeros_like(state.outputs)
+        rough = replace(self, tol=max(self.tol, ROUGH))
+        for solver, factor in [*((rough, factor) for factor in FALLING), (self, 1.0)]:
+            state.n_iter = 0
+            solver._descend(rows, y, weight, factor * diagonal, state)
+            n_steps += state.n_iter
+        state.n_iter = n_steps
 
     def objective(
         self, y: Array, weight: Array, penalty: Split, coef: Array, outputs: Array

@@ -112,13 +112,18 @@ class Starts:
     def offer(self, i: int, k: int, y: Array, state: NewtonState) -> bool:
         """Move a state to the solution of penalty i and class k if the objective is lower there.
 
-        Return True if this solution is the minimum: all rows count.
+        A solution that interpolates the targets is not used: all its margins are near 1, where the
+        curvature jumps, and Newton's method makes tiny steps. Return True if the solution is the
+        minimum: all rows count.
         """
         coef, f = self.coefs[i, :, k], self.outputs[:, i, k]
         here = self.solver.objective(y, self.weight, self.penalties[i], state.coef, state.outputs)
         there = self.solver.objective(y, self.weight, self.penalties[i], coef, f)
         all_count = bool(np.all((y * f < 1) | (self.weight == 0)))
-        if all_count or there < here:
+        diagonal = self.solver.diagonal(self.penalties[i])
+        used = np.isfinite(diagonal)
+        interpolates = there < 2 * float(diagonal[used] @ np.square(coef[used]))
+        if all_count or (there < here and not interpolates):
             state.coef, state.outputs, state.objective = coef.copy(), f.copy(), there
         state.n_iter, state.converged = 0, all_count
         return all_count
