@@ -139,7 +139,7 @@ class Newton:
                         rows, y, weight, diagonal, state
                     )
                 self._descend(rows, y, weight, diagonal, state)
-                if self._is_stuck(y, weight, diagonal, state):
+                if state.converged and self._is_stuck(y, weight, diagonal, state):
                     self._descend_slowly(rows, y, weight, diagonal, state)
             except KeyboardInterrupt:
                 state.interrupted = True
