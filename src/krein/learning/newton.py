@@ -156,7 +156,7 @@ class Newton:
             self._step(rows, y, weight, diagonal, state)
 
     def _is_stuck(self, y: Array, weight: Array, diagonal: Array, state: NewtonState) -> bool:
-        """Return True if shorter coefficients would clearly lower the objective.
+        """Return True if the loss is small and other lengths of the coefficients would be better.
 
         With a tiny penalty and more features than rows the first step interpolates the targets, so
         that all margins are near 1, where the curvature jumps. Steps are tiny there.
@@ -165,7 +165,7 @@ class Newton:
         size = float(diagonal[used] @ np.square(state.coef[used]))
         slopes = weight * self.of.half_slope(y * state.outputs)
         slope = size + float(slopes @ (y * (state.outputs - state.coef[-1]))) / weight.sum()
-        return abs(slope) > STUCK * size
+        return state.objective < 2 * size and abs(slope) > STUCK * size
 
     def _descend_slowly(
         self, rows: Rows, y: Array, weight: Array, diagonal: Array, state: NewtonState
