@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -150,6 +152,13 @@ def test_weighted_values_name_the_bad_pair(pair):
     X[7] = 100.0
     with pytest.raises(BadPairError, match="7"):
         features.weighted_values(X, np.ones((len(features.landmarks_), 1)))
+
+
+def test_scratch_is_pickled_without_its_memory():
+    scratch = Scratch()
+    scratch.array("a", (1000, 1000))
+    assert len(pickle.dumps(scratch)) < 100
+    assert pickle.loads(pickle.dumps(scratch)).array("a", (2, 3)).shape == (2, 3)
 
 
 def test_scratch_is_used_again():

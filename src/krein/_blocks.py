@@ -47,6 +47,10 @@ class Scratch(threading.local):
     def __init__(self) -> None:
         self._kept: dict[str, NDArray] = {}
 
+    def __reduce__(self) -> tuple[type, tuple]:
+        """Pickle without the memory: a statistic that is sent to another process keeps none."""
+        return Scratch, ()
+
     def array(self, name: str, shape: tuple[int, ...], dtype: Any = float) -> NDArray:
         """Return an array of any content; the next call with this name may return its memory."""
         n = math.prod(shape)

@@ -89,7 +89,7 @@ def learner_weights(held: dict[str, HeldRows], first: str, of_classes: bool) -> 
 
 
 def scaled_error(outputs: Any, Y: Array, weight: Array, of_classes: bool) -> float:
-    """Return the squared error; for classes, the log-loss of outputs times the best of factors."""
+    """Return the squared error; for classes, the log-loss of the best scaled outputs."""
     if not of_classes:
         return squared_error(outputs, Y, weight)
     return min(_log_loss(scale * outputs, Y, weight) for scale in SCALES)
