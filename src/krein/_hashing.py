@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._blocks import row_blocks
+from ._blocks import CACHE_BYTES, row_blocks
 from ._compile import compiled
+from ._threads import over_blocks
 from .rows import canonical
 
 Hashes = NDArray[np.uint64]
@@ -81,15 +82,16 @@ def hash_rows(X: Any) -> Hashes:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "biuf":
         columns = mix((np.arange(X.shape[1], dtype=np.uint64) + _ONE) * _GOLDEN)
         out = np.empty(len(X), dtype=np.uint64)
-        loop = _row_loop() if X.size > COMPILED and X.dtype == np.float64 else None
-        if loop is not None:
-            loop(X, columns, out)
-            return out
-        for block in row_blocks(len(X), 8 * X.shape[1]):
-            values = np.ascontiguousarray(X[block], dtype=np.float64)
-            entries = mix(_bits(values) ^ columns)
-            entries[values == 0] = 0
-            out[block] = mix(entries.sum(axis=1, dtype=np.uint64))
+        is_long = X.size > COMPILED and X.dtype in (np.float32, np.float64)
+        loop = (_row_loop() if is_long else None) or _hash_by_columns
+
+        def work(block: slice) -> None:
+            loop(X[block], columns, out[block])
+
+        if X.size < ALONE:
+            work(slice(None))
+        else:
+            over_blocks(work, row_blocks(len(X), 8 * X.shape[1], CACHE_BYTES))
         return out
     digests = []
     for i, x in enumerate(X):
@@ -106,6 +108,16 @@ def hash_rows(X: Any) -> Hashes:
 _ONE = np.uint64(1)
 # A compiled loop hashes matrices with more entries than this; loading the loop takes a second.
 COMPILED = 2_000_000
+# One thread hashes matrices with fewer entries than this.
+ALONE = 2**17
+
+
+def _hash_by_columns(X: NDArray, columns: Hashes, out: Hashes) -> None:
+    """Compute the hashes of `hash_rows` with operations on whole arrays."""
+    values = np.ascontiguousarray(X, dtype=np.float64)
+    entries = mix(_bits(values) ^ columns)
+    entries[values == 0] = 0
+    out[:] = mix(entries.sum(axis=1, dtype=np.uint64))
 
 
 def _hash_each_row(X: NDArray, columns: Hashes, out: Hashes) -> None:

@@ -132,6 +132,7 @@ def fourier_features(
     amplitudes: np.ndarray,
     phases: np.ndarray | None = None,
     out: np.ndarray | None = None,
+    n_threads: int | None = None,
 ) -> np.ndarray:
     """Return cosine features, then sine features, of the projections of the rows of `X`.
 
@@ -150,6 +151,9 @@ def fourier_features(
         The phases; None means zero.
     out : (n, 2 N) array, optional
         C-contiguous array of the type of the result that receives the result.
+    n_threads : int, optional
+        Number of threads, 1 for a caller with threads of its own. By default the number that BLAS
+        is allowed (``threadpoolctl``, ``OMP_NUM_THREADS``), or one for few features.
 
     Returns
     -------
@@ -158,8 +162,7 @@ def fourier_features(
 
     Notes
     -----
-    The number of threads is the number that BLAS is allowed (``threadpoolctl``,
-    ``OMP_NUM_THREADS``); it does not change the result. If the same rows come in several calls,
+    The number of threads does not change the result. If the same rows come in several calls,
     BLAS may sum in another order and change arguments by rounding errors. Memory beyond the result
     stays below 64 MB for any n.
     """
@@ -181,8 +184,8 @@ def fourier_features(
         _fill(rows, features, out.reshape(n, 2, N), 1)
     else:
         with one_blas_thread() as allowed:
-            n_threads = allowed if n * N * (d + 50) > POOLED else 1
-            _fill(rows, features, out.reshape(n, 2, N), n_threads)
+            wanted = n_threads or (allowed if n * N * (d + 50) > POOLED else 1)
+            _fill(rows, features, out.reshape(n, 2, N), wanted)
     return out
 
 

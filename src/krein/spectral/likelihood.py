@@ -12,19 +12,23 @@ and its update of the frequencies has the wrong sign and half the size (see
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import row_blocks
+from .._threads import over_blocks
 from ..features._trig import fourier_features
 from .covariances import Covariances
 from .dirichlet import LOG_2PI
 
 # The waves of a block of pairs stay in the second-level cache.
 BLOCK_BYTES = 2**19
+# Sums over all pairs are taken over this many parts, which threads share, and then over the parts:
+# the number of threads does not change a sum. Few waves are summed faster by one thread.
+PARTS, FEW_WAVES = 16, 2**16
 
 
 @dataclass(frozen=True)
@@ -90,25 +94,45 @@ class ExpectedLikelihood:
         """Set the covariances V, shape (m, d, d) or (m, d)."""
         shape = len(self.pairs), len(self.signs)
         self._decay, self._excess = np.empty(shape), np.empty(shape)
-        self._floor = np.zeros(len(self.signs))
         packed = self.algebra.packed(spread).T
-        for rows, D in self._blocks(packed.shape[0]):
-            decay = np.exp((self.algebra.squares(D) @ packed) / -2)
-            square = decay**2
-            self._decay[rows] = decay
-            # Var cos = ½ (1 − e^(−2s)) − (e^(−s) − e^(−2s)) cos² t
-            np.subtract(square, square**2, out=self._excess[rows])
-            self._floor += (1 - square**2).sum(axis=0) / 2
 
-    def _blocks(self, width: int) -> Iterator[tuple[slice, NDArray]]:
+        def part(pairs: slice) -> tuple[NDArray]:
+            floor = np.zeros(len(self.signs))
+            for rows, D in self._blocks(pairs, packed.shape[0]):
+                decay = np.exp((self.algebra.squares(D) @ packed) / -2)
+                square = decay**2
+                self._decay[rows] = decay
+                # Var cos = ½ (1 − e^(−2s)) − (e^(−s) − e^(−2s)) cos² t
+                np.subtract(square, square**2, out=self._excess[rows])
+                floor += (1 - square**2).sum(axis=0) / 2
+            return (floor,)
+
+        (self._floor,) = self._summed(part)
+
+    def _summed(self, part: Callable[[slice], tuple]) -> list:
+        """Return the sums of what `part` returns for each range of pairs."""
+        ranges = list(row_blocks(len(self.pairs), 1, -(-len(self.pairs) // PARTS)))
+        found: list[tuple] = [()] * len(ranges)
+
+        def work(i: int) -> None:
+            found[i] = part(ranges[i])
+
+        few = len(self.pairs) * len(self.signs) < FEW_WAVES
+        over_blocks(work, range(len(ranges)), 1 if few else None)
+        return [sum(terms[1:], terms[0]) for terms in zip(*found, strict=True)]
+
+    def _blocks(self, pairs: slice, width: int) -> Iterator[tuple[slice, NDArray]]:
         widest = 8 * max(width, len(self.signs))
-        for rows in row_blocks(len(self.pairs), widest, BLOCK_BYTES):
+        for block in row_blocks(pairs.stop - pairs.start, widest, BLOCK_BYTES):
+            rows = slice(pairs.start + block.start, pairs.start + block.stop)
             yield rows, self.pairs.differences[rows]
 
-    def _waves(self, frequencies: NDArray) -> Iterator[tuple[slice, NDArray, NDArray, NDArray]]:
+    def _waves(
+        self, pairs: slice, frequencies: NDArray
+    ) -> Iterator[tuple[slice, NDArray, NDArray, NDArray]]:
         m = len(frequencies)
-        for rows, D in self._blocks(m):
-            Z = fourier_features(D, frequencies, np.ones(m))
+        for rows, D in self._blocks(pairs, m):
+            Z = fourier_features(D, frequencies, np.ones(m), n_threads=1)
             yield rows, D, Z[:, :m], Z[:, m:]
 
     # --- what the inference needs -----------------------------------------------------------------
@@ -118,19 +142,25 @@ class ExpectedLikelihood:
     ) -> tuple[float, NDArray[np.floating], NDArray[np.floating]]:
         """Return ``E log p`` and its gradients by the frequencies, (m, d), and weights, (m,)."""
         signed = self.signs * weights
-        slope, lift, variances = np.zeros_like(frequencies), np.zeros_like(weights), self._floor
-        loss = 0.0
-        for rows, D, cosines, sines in self._waves(frequencies):
-            decay, excess = self._decay[rows], cosines * self._excess[rows]
-            expected = decay * cosines
-            residual = self.pairs.values[rows] - expected @ signed
-            loss += float(residual @ residual)
-            variances = variances - np.einsum("pm,pm->m", excess, cosines)
-            lift += residual @ expected
-            excess *= signed
-            excess += decay * residual[:, None]
-            excess *= sines
-            slope -= excess.T @ D
+
+        def part(pairs: slice) -> tuple:
+            loss, slope = 0.0, np.zeros_like(frequencies)
+            lift, variances = np.zeros_like(weights), np.zeros_like(weights)
+            for rows, D, cosines, sines in self._waves(pairs, frequencies):
+                decay, excess = self._decay[rows], cosines * self._excess[rows]
+                expected = decay * cosines
+                residual = self.pairs.values[rows] - expected @ signed
+                loss += float(residual @ residual)
+                variances -= np.einsum("pm,pm->m", excess, cosines)
+                lift += residual @ expected
+                excess *= signed
+                excess += decay * residual[:, None]
+                excess *= sines
+                slope -= excess.T @ D
+            return loss, slope, lift, variances
+
+        loss, slope, lift, variances = self._summed(part)
+        variances += self._floor
         loss += float(weights**2 @ variances)
         slope *= (signed / self.variance)[:, None]
         lift = (self.signs * lift - weights * variances) / self.variance
@@ -143,19 +173,28 @@ class ExpectedLikelihood:
     def normal_equations(self, frequencies: NDArray) -> tuple[NDArray, NDArray]:
         """Return G and b with ``E log p = const − (aᵀ G a − 2 bᵀ a) / 2σ²``."""
         m = len(frequencies)
-        gram, moments, variances = np.zeros((m, m)), np.zeros(m), self._floor.copy()
-        for rows, _, cosines, _ in self._waves(frequencies):
-            expected = self._decay[rows] * cosines * self.signs
-            gram += expected.T @ expected
-            moments += self.pairs.values[rows] @ expected
-            variances -= np.einsum("pm,pm,pm->m", cosines, cosines, self._excess[rows])
-        gram[np.diag_indices(m)] += variances
+
+        def part(pairs: slice) -> tuple:
+            gram, moments, variances = np.zeros((m, m)), np.zeros(m), np.zeros(m)
+            for rows, _, cosines, _ in self._waves(pairs, frequencies):
+                expected = self._decay[rows] * cosines * self.signs
+                gram += expected.T @ expected
+                moments += self.pairs.values[rows] @ expected
+                variances -= np.einsum("pm,pm,pm->m", cosines, cosines, self._excess[rows])
+            return gram, moments, variances
+
+        gram, moments, variances = self._summed(part)
+        gram[np.diag_indices(m)] += self._floor + variances
         return gram, moments
 
     def curvature(self, frequencies: NDArray, weights: NDArray) -> NDArray[np.floating]:
         """Return ``a_m² / σ² Σ_p sin² t ΔΔᵀ``, the precision that the values give a frequency."""
-        packed: NDArray | float = 0.0
-        for _, D, _, sines in self._waves(frequencies):
-            packed = packed + (sines**2).T @ self.algebra.squares(D)
+
+        def part(pairs: slice) -> tuple:
+            waves = self._waves(pairs, frequencies)
+            terms = ((sines**2).T @ self.algebra.squares(D) for _, D, _, sines in waves)
+            return (sum(terms, next(terms)),)
+
+        (packed,) = self._summed(part)
         scale = (weights**2 / self.variance)[:, None]
         return self.algebra.unpacked(scale * packed)
