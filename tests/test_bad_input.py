@@ -107,16 +107,16 @@ REFUSED = {
     "Custom on the sphere": (_sphere(Custom(_linear)), X, NoMeasureError, "Nyström"),
     "ℓ1 on the sphere": (_sphere(Laplacian()), X, NoMeasureError, "Laplacian.*Nyström"),
     "asymmetric on the sphere": (_sphere(ShiftGaussian()), X, NoMeasureError, "Nyström"),
-    "rows off the sphere": (_fourier(Polynomial()), X, ValueError, r"unit rows.*norm.*Normalizer"),
-    "sum off the sphere": (_fourier(Sigmoid() + Gaussian()), X, ValueError, "unit rows"),
-    "geodesic off the sphere": (_fourier(GeodesicGaussian()), X, ValueError, "unit rows.*norm"),
+    "rows off the sphere": (_fourier(Polynomial()), X, ValueError, r"norm 1.*norm.*Normalizer"),
+    "sum off the sphere": (_fourier(Sigmoid() + Gaussian()), X, ValueError, "rows of norm 1"),
+    "geodesic off the sphere": (_fourier(GeodesicGaussian()), X, ValueError, "norm 1.*norm"),
     "zero row off the sphere": (
         _fourier(ArcCosine()),
         np.vstack([UNIT, [0, 0, 0]]),
         ValueError,
-        r"unit rows, but row 30 has norm 0",
+        r"rows of norm 1, but row 30 has norm 0",
     ),
-    "normalize=False": (_sphere(normalize=False), X, ValueError, r"unit rows.*normalize=True"),
+    "normalize=False": (_sphere(normalize=False), X, ValueError, r"norm 1.*normalize=True"),
     "negative products": (
         _sphere(Hellinger()),
         X - 0.5,
@@ -262,7 +262,7 @@ def test_bad_second_argument_of_the_kernel(index):
 
 def test_rows_off_the_sphere_are_refused_at_transform_too():
     fitted = _sphere(normalize=False).fit(UNIT)
-    with pytest.raises(ValueError, match=r"unit rows, but row 0 has norm .*normalize=True"):
+    with pytest.raises(ValueError, match=r"rows of norm 1, but row 0 has norm .*normalize=True"):
         fitted.transform(X)
 
 

@@ -74,7 +74,7 @@ def test_rows_off_the_sphere_are_refused_at_transform(X):
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     features = RandomFourier(ArcCosine(1), random_state=0).fit(unit)
     for verb in (features.transform, features.transform_dual):
-        with pytest.raises(ValueError, match=r"unit rows, but row 0 has norm 0\.8"):
+        with pytest.raises(ValueError, match=r"rows of norm 1, but row 0 has norm 0\.8"):
             verb(0.8 * unit)
 
 

@@ -209,3 +209,9 @@ def test_copies_that_are_held_out_together_are_said():
 
 def test_some_copies_are_no_news():
     krein.KreinRegressor(random_state=0).fit(np.repeat(X, 3, axis=0), np.repeat(X[:, 0], 3))
+
+
+@pytest.mark.parametrize("owner", [krein.KreinClassifier, krein.KreinRegressor, krein.Nystrom])
+def test_no_processes_at_all_are_refused_before_work_begins(owner):
+    with pytest.raises(ValueError, match=r"'n_jobs' parameter .* Got 0 instead"):
+        owner(n_jobs=0).fit(X, Y)

@@ -133,7 +133,7 @@ def test_the_parts_of_the_sinh_gaussian_are_the_gaussian_and_its_odd_half():
 def test_a_compound_checks_the_data_for_both_of_its_kernels(join, flip):
     pair = (GeodesicGaussian(), Gaussian())
     kernel = join(*(pair[::-1] if flip else pair))
-    with pytest.raises(ValueError, match="GeodesicGaussian is defined on unit rows"):
+    with pytest.raises(ValueError, match="GeodesicGaussian needs rows of norm 1"):
         kernel([[3.0, 4.0], [1.0, 0.0]])
 
 

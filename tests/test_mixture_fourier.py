@@ -227,7 +227,7 @@ def test_a_function_of_products_needs_unit_rows_in_transform_too():
     X = unit(rows(60))
     for kernel in (Sigmoid(), Custom(lambda X, Y: np.exp(X @ Y.T))):
         features = made(kernel, max_iter=1).fit(X)
-        with pytest.raises(ValueError, match=r"unit rows, but row 0 has norm 2"):
+        with pytest.raises(ValueError, match=r"rows of norm 1, but row 0 has norm 2"):
             features.transform(2 * X)
 
 

@@ -26,7 +26,7 @@ def test_kernels_that_are_no_functions_of_the_difference_are_refused():
     smallest = Custom(lambda X, Y: np.minimum(X[:, :1], Y[:, :1].T))
     with pytest.raises(ValueError, match=r"not a function of x − y.*krein\.Nystrom"):
         made(smallest).fit(X)
-    with pytest.raises(ValueError, match=r"defined on unit rows.*krein\.Nystrom"):
+    with pytest.raises(ValueError, match=r"needs rows of norm 1.*krein\.Nystrom"):
         made(Sigmoid()).fit(X)
     with pytest.raises(ValueError, match=r"not a function of x − y.*krein\.Nystrom"):
         made(Precomputed()).fit(Gaussian()(X))

@@ -309,7 +309,7 @@ def test_spherical_features_of_other_rows_are_fitted_up_to_their_diameter():
         ),
         (SphericalRandomFeatures(ShiftGaussian()), X, "and ShiftGaussian.* is not one"),
         (SphericalRandomFeatures(DeltaGaussian()), X, r"k\(0\) = 0. Use krein.RandomFourier"),
-        (SphericalRandomFeatures(Sigmoid()), X, "defined on unit rows"),
+        (SphericalRandomFeatures(Sigmoid()), X, "needs rows of norm 1"),
         (SphericalRandomFeatures(n_components=3), X, "n_components must be even"),
     ],
     ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
@@ -343,5 +343,5 @@ def test_rows_of_any_size_have_finite_features_or_a_sentence(features, size):
 )
 def test_new_rows_must_have_norm_1_if_the_training_rows_had_to(features):
     fitted = features.fit(UNIT)
-    with pytest.raises(ValueError, match=r"defined on unit rows, but row 3 has norm 2\. Scale"):
+    with pytest.raises(ValueError, match=r"needs rows of norm 1, but row 3 has norm 2\. Scale"):
         fitted.transform(UNIT * np.where(np.arange(40) == 3, 2, 1)[:, None])

@@ -114,7 +114,7 @@ def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
     if np.any(off):
         row = int(np.argmax(off))
         raise ValueError(
-            f"{name_of(owner)} is defined on unit rows, but row {row} has norm "
+            f"{name_of(owner)} needs rows of norm 1, but row {row} has norm "
             f"{float(norms[row]):.4g}. {cure}"
         )
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 from sklearn.utils._param_validation import StrOptions
 
 from ..estimators._parameters import COUNT, POSITIVE, shared
+from ..features.base import N_JOBS
 from ..kernels import Kernel
 
 TEXTS = """
@@ -73,6 +72,6 @@ with_parameters = shared(
     dissimilarity=["boolean"],
     max_seconds=[POSITIVE, None],
     max_megabytes=[POSITIVE],
-    n_jobs=[Integral, None],
+    n_jobs=[*N_JOBS, None],
     cv=["cv_object", StrOptions({"auto"})],
 )

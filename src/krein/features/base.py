@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.base import (
     _fit_context,
     clone,
 )
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._threads import blas_threads_for
@@ -35,6 +37,8 @@ from .retrieval import check_neighbours, largest_products
 
 # Largest memory of the sample of rows in float64, in bytes.
 SAMPLE_BYTES = 2**25
+# Values of `n_jobs` that joblib knows: −1 means all cores, −2 all but one.
+N_JOBS = [Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")]
 
 
 class FewRowsWarning(UserWarning):

@@ -19,7 +19,7 @@ from ..forms import Signature
 from ..kernels import Kernel, Precomputed
 from ..kernels.values import warn_uninformative
 from ..rows import count, take
-from .base import FeatureMap
+from .base import N_JOBS, FeatureMap
 from .choice import choose_landmarks, warn_of_few_rows
 from .cores import check_not_zero, fit_core
 from .explosions import Guard, guarded
@@ -138,7 +138,7 @@ class Nystrom(FeatureMap):
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
         "core": [StrOptions({"sketch", "truncated", "inverse", "squared"})],
         "tol": [Interval(Real, 0, 1, closed="left")],
-        "n_jobs": [Integral, None],
+        "n_jobs": [*N_JOBS, None],
         "random_state": ["random_state", np.random.Generator],
     }
 

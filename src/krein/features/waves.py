@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms
 
-from .._validation import check_unit_rows
+from .._validation import check_unit_rows, name_of
 from ..atoms import Atoms
 from ..forms import Signature, fourier_form
 from ..kernels._distances import largest
@@ -42,7 +42,7 @@ class WaveMap(FeatureMap):
     def _check_sphere(self, X: Any) -> None:
         if self._unit_rows:
             check_unit_rows(
-                self.kernel_,
+                f"{name_of(self)} of {name_of(self.kernel_)}",
                 row_norms(X),
                 "Scale the rows first, e.g. with sklearn.preprocessing.Normalizer, or use "
                 "RandomGegenbauer(normalize=True) or krein.Nystrom.",
