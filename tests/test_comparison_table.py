@@ -51,7 +51,7 @@ def test_a_method_that_refuses_is_a_row_with_its_reason():
     found = compared(TL1(2.0), methods=["RandomFourier", "RandomGegenbauer", "Nystrom"])
     fourier, gegenbauer, nystrom = found.rows
     assert "TL1(rho=2.0) has no spectral measure" in fourier.note
-    assert "unit rows" in gegenbauer.note
+    assert "rows of norm 1" in gegenbauer.note
     assert nystrom.is_measured
     assert np.isnan([fourier.error, fourier.seconds, fourier.bytes]).all()
     assert found.suggested_method == "Nystrom"
