@@ -8,6 +8,7 @@ from scipy.stats import beta, multivariate_normal, wishart
 from krein.kernels import DeltaGaussian, Gaussian
 from krein.published.taylor import draw, printed_updates
 from krein.samplers import IID
+from krein.spectral._tilts import _loop, numpy_tilts
 from krein.spectral.branch import (
     WIDTHS,
     draw_frequencies,
@@ -222,13 +223,42 @@ def test_blocks_of_pairs_change_nothing(monkeypatch):
     found, spread, means, weights = likelihood(Full, rng)
     results = []
     for size in (2**19, 200):
-        monkeypatch.setattr("krein.spectral.likelihood.BLOCK_BYTES", size)
+        for name in ("BLOCK_BYTES", "SQUARES_BYTES"):
+            monkeypatch.setattr(f"krein.spectral.likelihood.{name}", size)
         found.set_spread(spread)
         value, slope, lift = found.value_and_slopes(means, weights)
         gram, moments = found.normal_equations(means)
         parts = (slope, lift, gram, moments, found.curvature(means, weights))
         results.append(np.concatenate([[value], *(part.ravel() for part in parts)]))
     assert_allclose(results[0], results[1], rtol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_compiled_loop_is_its_numpy_twin(dtype):
+    rng = np.random.default_rng(8)
+    Z, decay = rng.uniform(-1, 1, (9, 2, 21)).astype(dtype), rng.random((9, 21)).astype(dtype)
+    values, signed = rng.standard_normal(9).astype(dtype), rng.standard_normal(21).astype(dtype)
+    results = []
+    for tilts in (_loop(), numpy_tilts):
+        waves, sums = Z.copy(), np.full((2, 21), np.nan, dtype)
+        loss = tilts(waves, decay, values, signed, *sums)
+        assert waves.dtype == dtype
+        results.append(np.concatenate([[loss], waves.ravel(), sums.ravel()]))
+    assert_allclose(results[0], results[1], atol=100 * np.finfo(dtype).eps)
+
+
+def test_single_precision_is_the_likelihood_to_five_digits(monkeypatch):
+    found, spread, means, weights = likelihood(Full, np.random.default_rng(9), n=300)
+    found.set_spread(spread)
+    assert found.rough() is found  # few waves
+    exact = found.value_and_slopes(means, weights)
+    for module in ("likelihood", "_tilts"):
+        monkeypatch.setattr(f"krein.spectral.{module}.COMPILED", 0)
+    rough = found.rough()
+    assert rough.pairs.differences.dtype == np.float32
+    for one, other in zip(rough.value_and_slopes(means, weights), exact, strict=True):
+        assert_allclose(one, other, rtol=1e-5, atol=1e-5 * np.abs(other).max())
+        assert np.asarray(one).dtype == np.float64
 
 
 # --- split and start ------------------------------------------------------------------------------

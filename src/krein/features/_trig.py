@@ -132,7 +132,6 @@ def fourier_features(
     amplitudes: np.ndarray,
     phases: np.ndarray | None = None,
     out: np.ndarray | None = None,
-    n_threads: int | None = None,
 ) -> np.ndarray:
     """Return cosine features, then sine features, of the projections of the rows of `X`.
 
@@ -151,9 +150,6 @@ def fourier_features(
         The phases; None means zero.
     out : (n, 2 N) array, optional
         C-contiguous array of the type of the result that receives the result.
-    n_threads : int, optional
-        Number of threads, 1 for a caller with threads of its own. By default the number that BLAS
-        is allowed (``threadpoolctl``, ``OMP_NUM_THREADS``), or one for few features.
 
     Returns
     -------
@@ -162,7 +158,8 @@ def fourier_features(
 
     Notes
     -----
-    The number of threads does not change the result. If the same rows come in several calls,
+    The number of threads is the number that BLAS is allowed (``threadpoolctl``,
+    ``OMP_NUM_THREADS``); it does not change the result. If the same rows come in several calls,
     BLAS may sum in another order and change arguments by rounding errors. Memory beyond the result
     stays below 64 MB for any n.
     """
@@ -184,9 +181,33 @@ def fourier_features(
         _fill(rows, features, out.reshape(n, 2, N), 1)
     else:
         with one_blas_thread() as allowed:
-            wanted = n_threads or (allowed if n * N * (d + 50) > POOLED else 1)
-            _fill(rows, features, out.reshape(n, 2, N), wanted)
+            n_threads = allowed if n * N * (d + 50) > POOLED else 1
+            _fill(rows, features, out.reshape(n, 2, N), n_threads)
     return out
+
+
+class Waves:
+    """Cosines and sines of projections, for a caller with small row blocks and its own threads.
+
+    Parameters
+    ----------
+    frequencies : (N, d) array
+        The frequencies.
+    dtype : dtype
+        The type of the rows and of the result, float32 or float64.
+    """
+
+    def __init__(self, frequencies: Array, dtype: np.dtype):
+        N = len(frequencies)
+        W = np.asarray(frequencies, dtype)
+        self._map = _Map(W, np.ones(N, dtype), np.zeros(N, dtype), sincos_kernel(dtype))
+
+    def __call__(self, X: Array) -> Array:
+        """Return the cosines, ``[:, 0]``, and the sines, ``[:, 1]``, shape (n, 2, N)."""
+        P = X @ self._map.frequencies.T
+        out = np.empty((len(P), 2, P.shape[1]), P.dtype)
+        self._map.write(P, out, np.arange(len(P)), 0)
+        return out
 
 
 def _fill(rows: _Rows, features: _Map, out: Array, n_threads: int) -> None:

@@ -27,6 +27,8 @@ class Full:
     order, copies : int
         A precision is `copies` independent Wishart matrices of this order: one of order d here, d
         of order 1 for `Diagonal`.
+    size : int
+        Number of distinct entries of a matrix.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Full:
     def __init__(self, dim: int):
         self.dim = self.order = dim
         self._rows, self._columns = np.triu_indices(dim)
+        self.size = len(self._rows)
         self._counts = np.where(self._rows == self._columns, 1.0, 2.0)
 
     def of(self, matrix: NDArray) -> NDArray[np.floating]:
@@ -74,7 +77,12 @@ class Full:
 
     def squares(self, x: NDArray) -> NDArray[np.floating]:
         """Return the distinct products of two entries of each row, shape (n, d (d + 1) / 2)."""
-        return x[:, self._rows] * x[:, self._columns]
+        out, start = np.empty((len(x), self.size), x.dtype), 0
+        for i in range(self.dim):  # four times as fast as gathering columns
+            stop = start + self.dim - i
+            np.multiply(x[:, i : i + 1], x[:, i:], out=out[:, start:stop])
+            start = stop
+        return out
 
     def packed(self, A: NDArray) -> NDArray[np.floating]:
         """Return the coefficients c with ``squares(x) · c = xᵀ A x``."""
@@ -102,7 +110,7 @@ class Diagonal:
     order = 1
 
     def __init__(self, dim: int):
-        self.dim = self.copies = dim
+        self.dim = self.copies = self.size = dim
 
     def of(self, matrix: NDArray) -> NDArray[np.floating]:
         return np.diagonal(matrix).copy()

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 
 from .._blocks import row_blocks
 from .._threads import over_blocks
-from ..features._trig import fourier_features
+from ..features._trig import Waves
+from ._tilts import COMPILED, tilts_of
 from .covariances import Covariances
 from .dirichlet import LOG_2PI
 
-# The waves of a block of pairs stay in the second-level cache.
-BLOCK_BYTES = 2**19
+# The waves of a block of pairs stay in the second-level cache, as do the squares of a block.
+BLOCK_BYTES, SQUARES_BYTES = 2**19, 2**21
 # Sums over all pairs are taken over this many parts, which threads share, and then over the parts:
 # the number of threads does not change a sum. Few waves are summed faster by one thread.
 PARTS, FEW_WAVES = 16, 2**16
@@ -86,28 +87,40 @@ class ExpectedLikelihood:
 
     def forget_spread(self) -> None:
         """Set all covariances to zero: the frequencies are known."""
-        shape = len(self.pairs), len(self.signs)
-        self._decay, self._excess = np.broadcast_to(1.0, shape), np.broadcast_to(0.0, shape)
+        one = self.pairs.differences.dtype.type(1)
+        self._decay = np.broadcast_to(one, (len(self.pairs), len(self.signs)))
         self._floor = np.zeros(len(self.signs))
 
     def set_spread(self, spread: NDArray) -> None:
         """Set the covariances V, shape (m, d, d) or (m, d)."""
-        shape = len(self.pairs), len(self.signs)
-        self._decay, self._excess = np.empty(shape), np.empty(shape)
-        packed = self.algebra.packed(spread).T
+        self._decay = np.empty((len(self.pairs), len(self.signs)))
+        packed = self.algebra.packed(spread).T / -2
 
         def part(pairs: slice) -> tuple[NDArray]:
             floor = np.zeros(len(self.signs))
-            for rows, D in self._blocks(pairs, packed.shape[0]):
-                decay = np.exp((self.algebra.squares(D) @ packed) / -2)
-                square = decay**2
-                self._decay[rows] = decay
+            for rows, D in self._blocks(pairs, packed.shape[0], SQUARES_BYTES):
+                decay = self._decay[rows]
+                np.matmul(self.algebra.squares(D), packed, out=decay)
+                np.exp(decay, out=decay)
                 # Var cos = ½ (1 − e^(−2s)) − (e^(−s) − e^(−2s)) cos² t
-                np.subtract(square, square**2, out=self._excess[rows])
-                floor += (1 - square**2).sum(axis=0) / 2
+                fourth = np.square(np.square(decay))
+                floor += (len(D) - fourth.sum(axis=0)) / 2
             return (floor,)
 
         (self._floor,) = self._summed(part)
+
+    def rough(self) -> ExpectedLikelihood:
+        """Return this likelihood in single precision if it has many waves.
+
+        Single precision takes half the time. Its value is good to about six digits: enough for
+        steps uphill, too little for a test whether a step has led uphill.
+        """
+        if self._decay.size < COMPILED:
+            return self
+        pairs = Pairs(*(a.astype(np.float32) for a in (self.pairs.differences, self.pairs.values)))
+        twin = ExpectedLikelihood(pairs, self.signs, float(np.sqrt(self.variance)), self.algebra)
+        twin._decay, twin._floor = self._decay.astype(np.float32), self._floor
+        return twin
 
     def _summed(self, part: Callable[[slice], tuple]) -> list:
         """Return the sums of what `part` returns for each range of pairs."""
@@ -121,19 +134,18 @@ class ExpectedLikelihood:
         over_blocks(work, range(len(ranges)), 1 if few else None)
         return [sum(terms[1:], terms[0]) for terms in zip(*found, strict=True)]
 
-    def _blocks(self, pairs: slice, width: int) -> Iterator[tuple[slice, NDArray]]:
+    def _blocks(self, pairs: slice, width: int, n_bytes: int) -> Iterator[tuple[slice, NDArray]]:
         widest = 8 * max(width, len(self.signs))
-        for block in row_blocks(pairs.stop - pairs.start, widest, BLOCK_BYTES):
+        for block in row_blocks(pairs.stop - pairs.start, widest, n_bytes):
             rows = slice(pairs.start + block.start, pairs.start + block.stop)
             yield rows, self.pairs.differences[rows]
 
-    def _waves(
-        self, pairs: slice, frequencies: NDArray
-    ) -> Iterator[tuple[slice, NDArray, NDArray, NDArray]]:
-        m = len(frequencies)
-        for rows, D in self._blocks(pairs, m):
-            Z = fourier_features(D, frequencies, np.ones(m), n_threads=1)
-            yield rows, D, Z[:, :m], Z[:, m:]
+    def _waves(self, pairs: slice, waves: Waves) -> Iterator[tuple[slice, NDArray, NDArray]]:
+        for rows, D in self._blocks(pairs, 0, BLOCK_BYTES):
+            yield rows, D, waves(D)
+
+    def _waves_of(self, frequencies: NDArray) -> Waves:
+        return Waves(frequencies, self.pairs.differences.dtype)
 
     # --- what the inference needs -----------------------------------------------------------------
 
@@ -141,28 +153,25 @@ class ExpectedLikelihood:
         self, frequencies: NDArray, weights: NDArray
     ) -> tuple[float, NDArray[np.floating], NDArray[np.floating]]:
         """Return ``E log p`` and its gradients by the frequencies, (m, d), and weights, (m,)."""
-        signed = self.signs * weights
+        waves, dtype = self._waves_of(frequencies), self.pairs.differences.dtype
+        signed = (self.signs * weights).astype(dtype)
+        tilts = tilts_of(self._decay.size)
 
         def part(pairs: slice) -> tuple:
-            loss, slope = 0.0, np.zeros_like(frequencies)
-            lift, variances = np.zeros_like(weights), np.zeros_like(weights)
-            for rows, D, cosines, sines in self._waves(pairs, frequencies):
-                decay, excess = self._decay[rows], cosines * self._excess[rows]
-                expected = decay * cosines
-                residual = self.pairs.values[rows] - expected @ signed
-                loss += float(residual @ residual)
-                variances -= np.einsum("pm,pm->m", excess, cosines)
-                lift += residual @ expected
-                excess *= signed
-                excess += decay * residual[:, None]
-                excess *= sines
-                slope -= excess.T @ D
-            return loss, slope, lift, variances
+            loss, slope = 0.0, np.zeros(frequencies.shape)
+            sums = np.zeros((2, len(signed)))
+            found = np.empty((2, len(signed)), dtype)
+            for rows, D, Z in self._waves(pairs, waves):
+                values, decay = self.pairs.values[rows], self._decay[rows]
+                loss += tilts(Z, decay, values, signed, found[0], found[1])
+                sums += found
+                slope -= Z[:, 1].T @ D
+            return loss, slope, sums
 
-        loss, slope, lift, variances = self._summed(part)
-        variances += self._floor
+        loss, slope, (lift, excess) = self._summed(part)
+        variances = self._floor - excess
         loss += float(weights**2 @ variances)
-        slope *= (signed / self.variance)[:, None]
+        slope *= (self.signs * weights / self.variance)[:, None]
         lift = (self.signs * lift - weights * variances) / self.variance
         return self._constant - loss / (2 * self.variance), slope, lift
 
@@ -172,15 +181,19 @@ class ExpectedLikelihood:
 
     def normal_equations(self, frequencies: NDArray) -> tuple[NDArray, NDArray]:
         """Return G and b with ``E log p = const − (aᵀ G a − 2 bᵀ a) / 2σ²``."""
-        m = len(frequencies)
+        m, waves = len(frequencies), self._waves_of(frequencies)
 
         def part(pairs: slice) -> tuple:
             gram, moments, variances = np.zeros((m, m)), np.zeros(m), np.zeros(m)
-            for rows, _, cosines, _ in self._waves(pairs, frequencies):
-                expected = self._decay[rows] * cosines * self.signs
+            for rows, _, Z in self._waves(pairs, waves):
+                expected = self._decay[rows] * Z[:, 0]
+                square = np.square(self._decay[rows])
+                np.square(expected, out=Z[:, 1])
+                # (e^(−s) − e^(−2s)) cos² t = (1 − e^(−s)) (e^(−s/2) cos t)²
+                variances -= np.einsum("pm,pm->m", 1 - square, Z[:, 1])
+                expected *= self.signs
                 gram += expected.T @ expected
                 moments += self.pairs.values[rows] @ expected
-                variances -= np.einsum("pm,pm,pm->m", cosines, cosines, self._excess[rows])
             return gram, moments, variances
 
         gram, moments, variances = self._summed(part)
@@ -190,9 +203,11 @@ class ExpectedLikelihood:
     def curvature(self, frequencies: NDArray, weights: NDArray) -> NDArray[np.floating]:
         """Return ``a_m² / σ² Σ_p sin² t ΔΔᵀ``, the precision that the values give a frequency."""
 
-        def part(pairs: slice) -> tuple:
-            waves = self._waves(pairs, frequencies)
-            terms = ((sines**2).T @ self.algebra.squares(D) for _, D, _, sines in waves)
+        waves = self._waves_of(frequencies)
+
+        def part(pairs: slice) -> tuple[NDArray]:
+            blocks = self._blocks(pairs, self.algebra.size, SQUARES_BYTES)
+            terms = (np.square(waves(D)[:, 1]).T @ self.algebra.squares(D) for _, D in blocks)
             return (sum(terms, next(terms)),)
 
         (packed,) = self._summed(part)

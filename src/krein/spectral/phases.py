@@ -136,10 +136,11 @@ class Phase:
         B, b = (np.concatenate(side) for side in zip(*pulls, strict=True))
         start, first = self.frequencies, self.weights
         scales = self._scales(first)
+        rough = self.likelihood.rough()
 
-        def loss(flat: NDArray) -> tuple[float, NDArray]:
+        def loss(flat: NDArray, likelihood: ExpectedLikelihood = rough) -> tuple[float, NDArray]:
             points, weights = flat[: start.size].reshape(start.shape) / scales, flat[start.size :]
-            value, slope, lift = self.likelihood.value_and_slopes(points, weights)
+            value, slope, lift = likelihood.value_and_slopes(points, weights)
             pulled = self.algebra.apply(B, points)
             value += float(((b - pulled / 2) * points).sum())
             penalty, push = self._unevenness(weights)
@@ -151,7 +152,7 @@ class Phase:
         bounds = [(None, None)] * start.size + [(0, None)] * first.size
         options = {"maxiter": STEPS}
         found = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        if found.fun <= loss(begin)[0]:
+        if loss(found.x, self.likelihood)[0] <= loss(begin, self.likelihood)[0]:
             self._divide("frequencies", found.x[: start.size].reshape(start.shape) / scales)
             self._divide("weights", found.x[start.size :])
 
