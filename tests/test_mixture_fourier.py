@@ -256,3 +256,18 @@ def test_printed_updates_return_the_same_frequencies_for_every_kernel():
     # N(0, 1), narrowed by the number of frequencies.
     assert 0.5 < spreads[0] / spreads[1] < 2
     assert max(spreads) < 1
+
+
+def test_a_kernel_that_hardly_varies_is_more_than_its_constant():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    kernel = Sigmoid(0.01, 1.0)  # within 0.5 % of its mean
+    K = kernel(X)
+    errors = {}
+    for noise in ("auto", 0.003):
+        features = MixtureFourier(kernel, 32, noise=noise, n_subsample=200, random_state=0).fit(X)
+        Z = features.transform(X)
+        errors[noise] = np.std(features.form_.dual(Z) @ Z.T - K) / np.std(K)
+    assert errors["auto"] < 0.1
+    assert errors["auto"] < errors[0.003] / 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,6 +30,10 @@ from .split import NULL_SHARE, shift_split, spectral_split
 
 # The standard deviation of the values with noise="auto", in units of k(0).
 NOISE = {"variational": 0.003, "taylor": 0.01}
+# If the standard deviation of the values is below WIDE, in units of k(0), the noise is smaller in
+# proportion, but not below the share LEAST. A kernel such as tanh on unit rows is a large constant
+# plus a small function. With more noise the constant alone would explain its values.
+WIDE, LEAST = 0.02, 1e-3
 # A matrix is symmetric if it differs from its transpose by at most this share of its values.
 ASYMMETRY = 1e-6
 
@@ -74,8 +79,9 @@ class MixtureFourier(WaveMap):
         Number of pairs of these rows that are fitted. "auto" takes as many pairs as there are
         unknowns, but at least 4000 and at most 40,000.
     noise : float or "auto", default="auto"
-        Standard deviation of the values, in units of k(0). "auto" is 0.003, and 0.01 for "taylor".
-        If k(0) is nearly zero, the unit is the largest value.
+        Standard deviation of the noise of the values, in units of k(0). "auto" is 0.003, or 0.15
+        times the standard deviation of the values themselves if this is less. For "taylor" it is
+        0.01. If k(0) is nearly zero, the unit is the largest value.
     joint : bool or "auto", default="auto"
         Whether both branches are refined together on the kernel itself. "auto" refines them if
         there are two branches; True refuses a kernel with one branch.
@@ -278,7 +284,7 @@ class MixtureFourier(WaveMap):
         if sketch.is_zero:
             found = white(sketch, m, rng)
         else:
-            found = settings.fit(sketch, self._counts(sketch, m), rng)
+            found = self._with_noise(settings, sketch).fit(sketch, self._counts(sketch, m), rng)
         self._set_atoms(found.atoms)
         self._store(found, sketch.share)
         if not np.any(self.weights_):
@@ -349,6 +355,13 @@ class MixtureFourier(WaveMap):
             degrees,
             None if self.covariance_prior is None else self._covariance(dim),
         )
+
+    def _with_noise(self, settings: Inference, sketch: Sketch) -> Inference:
+        """Return the settings with less noise if the values hardly vary."""
+        if not isinstance(self.noise, str) or self.inference == "taylor":
+            return settings
+        share = float(np.clip(np.std(sketch.pairs.values) / WIDE, LEAST, 1))
+        return replace(settings, noise=share * settings.noise)
 
     def _covariance(self, dim: int) -> NDArray[np.floating]:
         try:
