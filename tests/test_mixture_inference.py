@@ -7,16 +7,11 @@ from scipy.stats import beta, multivariate_normal, wishart
 
 from krein.kernels import DeltaGaussian, Gaussian
 from krein.published.taylor import draw, printed_updates
-from krein.samplers import IID
 from krein.spectral._tilts import _loop, numpy_tilts
 from krein.spectral.branch import (
-    WIDTHS,
-    draw_frequencies,
     memberships,
     sample_covariance,
-    signed_width_mixture,
     start_branch,
-    width_mixture,
 )
 from krein.spectral.covariances import Diagonal, Full, covariances_of
 from krein.spectral.dirichlet import (
@@ -283,33 +278,6 @@ def test_a_matrix_of_one_sign_has_one_part():
         assert split(K).signs == [1.0]
     assert spectral_split(-K).signs == [-1.0]
     assert spectral_split(np.zeros((3, 3))).signs == []
-
-
-def test_the_start_finds_the_widths_of_a_kernel():
-    rng = np.random.default_rng(10)
-    differences = rng.standard_normal((500, 4)) / 2
-    squares = (differences**2).sum(axis=1)
-    bells = np.exp(-np.outer(squares, WIDTHS**2) / 2)
-    truth = np.zeros(len(WIDTHS))
-    truth[[3, 9]] = 0.7, 0.3
-    assert_allclose(width_mixture(Pairs(differences, bells @ truth)), truth, atol=1e-4)
-    signed = signed_width_mixture(Pairs(differences, bells[:, 3] - bells[:, 9] / 2), 0.5)
-    assert_allclose(signed.sum(axis=1) @ [1, -1], 0.5, atol=0.05)
-    assert signed[1].sum() > 0.2
-    assert not signed_width_mixture(Pairs(differences, 0 * squares), 0.0).any()
-
-
-def test_first_frequencies_have_the_widths():
-    rng = np.random.default_rng(11)
-    masses = np.zeros(len(WIDTHS))
-    masses[[0, -1]] = 1.0, 3.0
-    found = draw_frequencies(masses, 400, 3, IID(), rng)
-    norms = np.linalg.norm(found, axis=1)
-    wide = norms > 10 * WIDTHS[0]
-    assert abs(wide.sum() - 300) < 5
-    assert_allclose(np.mean(norms[wide] ** 2), 3 * WIDTHS[-1] ** 2, rtol=0.2)
-    assert np.all(draw_frequencies(0 * masses, 4, 3, IID(), rng).any(axis=1))
-    assert_allclose(memberships(found, 5).sum(axis=0), 80)
 
 
 def test_pairs_are_distinct_and_in_natural_units():

@@ -18,6 +18,8 @@ WIDTHS = np.geomspace(0.1, 10, 12)
 RIDGE = 1e-3
 # The fit of the widths: pairs that the value at zero counts for, and the ridge per pair.
 ZERO_ROWS, WIDTH_RIDGE = 100, 1e-3
+# The weight of the bound on the sum of the masses, relative to that of all pairs.
+BOUND = 1e3
 
 
 @dataclass
@@ -78,14 +80,31 @@ def start_branch(
     return Branch(sign, frequencies, np.full(m, mass / m), mixture, spread)
 
 
-def width_mixture(pairs: Pairs) -> NDArray[np.floating]:
+def width_mixture(pairs: Pairs, at_zero: float) -> NDArray[np.floating]:
     """Return masses of Gaussian spectra of the widths `WIDTHS`.
 
-    The masses solve ``min ‖y − Σ_s c_s exp(−s² ‖Δ‖² / 2)‖²`` with c ≥ 0.
+    The masses solve ``min ‖y − Σ_s c_s exp(−s² ‖Δ‖² / 2)‖²`` with c ≥ 0 and ``Σ_s c_s ≤ k(0)``.
+    Without the bound, spectra that nearly vanish on all pairs would get any mass, and most
+    frequencies would be drawn from them.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Differences in units of the median distance, and values.
+    at_zero : float
+        The value at Δ = 0.
+
+    Returns
+    -------
+    ndarray of shape (n_widths,)
+        The masses.
     """
     from scipy.optimize import nnls
 
-    return nnls(_bells(pairs.differences), pairs.values)[0]
+    # The last column is the part of k(0) that no width takes.
+    bells = np.column_stack([_bells(pairs.differences), np.zeros(len(pairs))])
+    bound = np.full(bells.shape[1], BOUND * np.sqrt(len(pairs)))
+    return nnls(np.vstack([bells, bound]), np.append(pairs.values, bound[0] * at_zero))[0][:-1]
 
 
 def signed_width_mixture(pairs: Pairs, at_zero: float) -> NDArray[np.floating]:

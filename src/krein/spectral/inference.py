@@ -81,7 +81,7 @@ class Inference:
         branches, objective = [], {}
         for sign, m in counts.items():
             part = sketch.parts[sign]
-            masses = width_mixture(sketch.pairs.of(part))
+            masses = width_mixture(sketch.pairs.of(part), sketch.zeros[sign])
             branch = self._branch(sketch, sign, masses, m, rng)
             phase = Phase(sketch.pairs.of(sign * part), [branch], self.noise)
             objective[NAMES[sign]] = phase.run(self.max_iter, self.tol)

@@ -30,6 +30,8 @@ class Sketch:
         Differences and values of the kernel.
     parts : dict of float to ndarray of shape (n_pairs,)
         Values of the part of each sign, +1.0 and −1.0, that is not negligible.
+    zeros : dict of float to float
+        The value of each of these parts at Δ = 0.
     share : float
         Share of the negative part.
     at_zero : float
@@ -42,6 +44,7 @@ class Sketch:
 
     pairs: Pairs
     parts: dict[float, NDArray[np.floating]]
+    zeros: dict[float, float]
     share: float
     at_zero: float
     unit: float
@@ -77,8 +80,9 @@ class Sketch:
         if abs(at_zero) >= SMALL_ZERO * scale:
             scale = abs(at_zero)
         parts = {sign: split.part(sign)[left, right] / scale for sign in split.signs}
+        zeros = {s: float(np.mean(np.diagonal(split.part(s)))) / scale for s in split.signs}
         pairs = Pairs(differences / unit, K[left, right] / scale)
-        return cls(pairs, parts, split.share, at_zero / scale, unit, scale)
+        return cls(pairs, parts, zeros, split.share, at_zero / scale, unit, scale)
 
     @property
     def is_zero(self) -> bool:
