@@ -51,9 +51,7 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     except ValueError as error:
         if container.path is None:
             raise
-        text = str(error)
-        place = "" if text.startswith(str(container.path)) else f"{container.path}: "
-        raise FileError(f"{place}{text}") from error
+        raise FileError(f"{container.path}: {error}") from error
 
 
 def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
