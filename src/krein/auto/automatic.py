@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -220,8 +220,9 @@ class Automatic(Certainty, Estimator):
         small = table.of_rows(count(X))
         plan = Plan.of(small.n_folds, "auto", small.n_rows, True, True)
         tasks = Tasks(self._name, Data.of(InMemory(X, y, weight)), targets, plan, table.seed)
+        # These trials only decide what is tried: they are no stages of the fit.
         trials = Trials(
-            tasks, self._learners(True), self._criteria(True), small.n_rows, _silent, mixes=True
+            tasks, self._learners(True), self._criteria(True), small.n_rows, nullcontext, mixes=True
         )
         try:
             trials.run(small.candidates("auto", [RIDGE, HINGE]))
@@ -333,11 +334,6 @@ class Automatic(Certainty, Estimator):
                 lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)
             )
             return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
-
-
-def _silent(name: str) -> AbstractContextManager[Any]:
-    """Report nothing: trials that only decide what is tried are no stages of a fit."""
-    return nullcontext()
 
 
 def _kernel_of(model: Any) -> Kernel:
