@@ -182,8 +182,8 @@ class Data:
     def hashes(self) -> Hashes:
         """The content hashes of data in memory."""
         if self._known.hashes is None:
-            found = [hash_rows(block.X) for block in self._blocks()]
-            self._known.hashes = np.concatenate(found)
+            hashes = fold(self._blocks(), Collected(lambda block: hash_rows(block.X)))
+            self._known.hashes = np.concatenate(hashes.pieces)
         return self._known.hashes
 
     @property
