@@ -138,13 +138,13 @@ def choose_kernel(
     n = min(count(X), max(SECOND, LEARNED + JUDGED, THIRD))
     if kernel is not None:
         search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)], in_time)
-        best = search.run() if n >= FEWEST else search._try(0, type(kernel).__name__, 1.0)
+        best = search.run() if n >= FEWEST else search.attempt(0, type(kernel).__name__, 1.0)
         return Choice([Option(best.kernel, None)], search.tried)
     columns = Columns().fit(X)
     sample = Sample(columns.transform(X[:n]), Y[:n], weight[:n])
     search = Search(sample, families(sample.X), in_time)
     if n < FEWEST:
-        first = search._try(0, "Gaussian", 0.5)
+        first = search.attempt(0, "Gaussian", 0.5)
         return Choice([Option(first.kernel, columns)], search.tried)
     best = search.run()
     equal = Option(best.kernel, columns)

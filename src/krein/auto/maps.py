@@ -15,6 +15,9 @@ from ..proximity import DissimilarityToSimilarity, symmetrize
 from ..rows import Sides
 from .sizes import FEW, FEWEST, GIVEN, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
 
+# The names of three learners: ridge, the learner that is tried on all maps of a kernel that is not
+# symmetric, and the margin machine.
+RIDGE, TWO_SIDED, HINGE = "ridge", "two-sided", "squared hinge"
 # The width of the Gaussian of similarities, in standard deviations of all similarities.
 SIGMA = 1.4
 

@@ -189,11 +189,11 @@ class Search:
         small: list[Tried] = []
         for name in self.kinds:
             if not small or self.in_time():
-                small.append(min((self._try(0, name, f) for f in FACTORS), key=self._order))
+                small.append(min((self.attempt(0, name, f) for f in FACTORS), key=self._order))
         self.good = [t.name for t in sorted(small, key=self._order)[:GOOD_FAMILIES]]
         if not self.in_time():
             return min(small, key=self._order)
-        large = [self._try(1, t.name, t.factor) for t in small if t.name in self.good]
+        large = [self.attempt(1, t.name, t.factor) for t in small if t.name in self.good]
         return self._refined(min(large, key=self._order))
 
     def _order(self, tried: Tried) -> float:
@@ -203,13 +203,14 @@ class Search:
         """Follow the width downhill."""
         for step in (1 / STEP, STEP):
             while self.in_time():
-                other = self._try(1, best.name, best.factor * step)
+                other = self.attempt(1, best.name, best.factor * step)
                 if not other.loss < best.loss * (1 - WORTH_A_STEP):
                     break
                 best = other
         return best
 
-    def _try(self, which: int, name: str, factor: float) -> Tried:
+    def attempt(self, which: int, name: str, factor: float) -> Tried:
+        """Return a kernel that is judged on the sample 0, of few rows, or 1, of more rows."""
         sample = self._samples[which]
         key = len(sample), name, round(float(np.log2(factor)), 3)
         if key not in self._made:

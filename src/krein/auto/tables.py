@@ -19,11 +19,8 @@ from .costs import (
     ridge_cost,
     ridge_megabytes,
 )
-from .maps import Candidate
+from .maps import HINGE, RIDGE, Candidate
 from .sizes import EXACT, FEW, MARGIN, OPERATIONS, WIDE
-
-# The name of the learner of margin machines.
-HINGE = "squared hinge"
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ class Table:
             first, *others = self._options
             width = min(int(n_components), self.n_rows)
             found = self._map(first, width, tuple(learners))
-            return [found, *(self._map(other, width, ("ridge",)) for other in others)]
+            return [found, *(self._map(other, width, (RIDGE,)) for other in others)]
         margins = tuple(kind for kind in learners if kind == HINGE)
         return list(self._all(margins))
 
@@ -73,13 +70,13 @@ class Table:
         shared = margins if smooth is None else ()
         if self.is_hurried and WIDE[0] < width:
             cheap = shared if margin > WIDE[0] else ()
-            yield self._map(first, WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
+            yield self._map(first, WIDE[0], (RIDGE, *cheap))._replace(is_stopgap=True)
             # Maps of at least half the width would cost a large part of the last trial.
             for narrow in (w for w in WIDE[1:] if 2 * w < width):
-                yield self._map(first, narrow, ("ridge",))._replace(is_stopgap=True)
+                yield self._map(first, narrow, (RIDGE,))._replace(is_stopgap=True)
         together = shared if margin >= width else ()
-        yield self._map(first, width, ("ridge", *together))
-        yield from (self._map(other, width, ("ridge",)) for other in others)
+        yield self._map(first, width, (RIDGE, *together))
+        yield from (self._map(other, width, (RIDGE,)) for other in others)
         if shared and 0 < margin < width:
             yield self._map(first, margin, margins)
         if margins and margin and smooth is not None:
@@ -105,7 +102,7 @@ class Table:
         )
 
     def _cost(self, option: Option, width: int, kind: str) -> float:
-        if kind == "ridge" and self._is_left_out(option, width):
+        if kind == RIDGE and self._is_left_out(option, width):
             return exact_cost(self.n_rows, self.n_columns)
         sizes = self.n_rows, self.n_columns, width, self.n_folds
         return margin_cost(*sizes, self.n_outputs) if kind == HINGE else ridge_cost(*sizes)
@@ -152,7 +149,7 @@ class Table:
         return [*(w for w in WIDE if w < self.n_rows), *exact]
 
     def _fits_ridge(self, width: int) -> bool:
-        cost = sum(self._cost(option, width, "ridge") for option in self._options)
+        cost = sum(self._cost(option, width, RIDGE) for option in self._options)
         return cost <= OPERATIONS and self._needed(width) <= self.megabytes
 
     def _needed(self, width: int) -> float:

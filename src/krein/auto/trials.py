@@ -16,7 +16,7 @@ from ..estimators._errors import NoFoldsError
 from ..kernels.errors import BadPairError
 from ..streaming import HeldRows
 from .clock import Clock
-from .maps import Candidate
+from .maps import RIDGE, TWO_SIDED, Candidate
 from .mixing import learner_weights, losses_of
 from .report import NAMES, Report, Trial
 from .sizes import GOOD_MAPS
@@ -26,10 +26,6 @@ from .tasks import Tasks
 AS_GOOD = 1.5
 # The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
-# The name of ridge.
-RIDGE = "ridge"
-# The name of the learner that is tried on all maps of a kernel that is not symmetric.
-TWO_SIDED = "two-sided"
 
 
 class Good(NamedTuple):
@@ -267,8 +263,11 @@ class Trials:
         ]
         return max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
 
-    def finish(self) -> list[Any]:
-        """Complete the report and return the models to average; the best trial comes first."""
+    def finish(self) -> list[tuple[Any, float]]:
+        """Complete the report and return the models to average, the best trial first.
+
+        Each model comes with its weight in the mean.
+        """
         if self.mixes:
             name, kept, weights = self._mixed()
         else:
@@ -279,10 +278,11 @@ class Trials:
         if self.plan.n_models == 1:
             kept, weights = [kept[0]._replace(models=kept[0].models[:1])], [1.0]
         self._kept = list(zip(kept, weights, strict=True))
-        for good, weight in self._kept:
-            for model in good.models:
-                model._share = weight / len(good.models)
-        return [model for good in kept for model in good.models]
+        return [
+            (model, weight / len(good.models))
+            for good, weight in self._kept
+            for model in good.models
+        ]
 
     def _mixed(self) -> tuple[str, list[Good], list[float]]:
         """Return the deciding loss, and the trials to mix with their weights.

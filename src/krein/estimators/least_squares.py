@@ -349,6 +349,7 @@ class LeastSquaresLearner(Learner):
             survey = survey.with_labels(announced)
         targets = self._targets_of(survey)
         representation = self._recipe.fit(survey.sample, targets, rng)
+        self._warn_of_direction(representation)
         self._check_unsupervised(representation)
         task = Task(data, survey, targets, self._recipe, representation)
         self._adopt(task)
