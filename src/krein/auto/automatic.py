@@ -29,7 +29,7 @@ from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..kernels.values import UninformativeWarning, warn_uninformative
-from ..rows import count
+from ..rows import count, is_objects
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
@@ -238,7 +238,7 @@ class Automatic(Certainty, Estimator):
     def _choice(self, data: Data, sample: Rows, targets: Targets, clock: Clock) -> Choice | None:
         """Choose the kernel of a table, or the width of a kernel that takes it from data."""
         kernel = None if self._chooses else self.kernel
-        is_matrix = not isinstance(sample.X, list)
+        is_matrix = not is_objects(sample.X)
         tuned = isinstance(kernel, Kernel) and kernel.takes_vectors and not kernel.is_resolved
         if self.dissimilarity or not is_matrix or not (self._chooses or tuned):
             return None
@@ -328,7 +328,7 @@ class Automatic(Certainty, Estimator):
                 return np.average([f(rows) for f in methods], axis=0, weights=shares)
             if len(methods) == 1:
                 return methods[0](rows.X)
-            if not isinstance(rows.X, list):  # no kernel values are stored
+            if not is_objects(rows.X):  # no kernel values are stored
                 return np.average([f(rows.X) for f in methods], axis=0, weights=shares)
             means = Collected(
                 lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)

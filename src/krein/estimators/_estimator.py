@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
@@ -20,7 +19,7 @@ from .._validation import (
     check_targets,
     outside_level,
 )
-from ..rows import Sides, as_objects, column_names, count, is_table
+from ..rows import Sides, as_objects, column_names, count, dense, is_objects, is_table
 from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
@@ -109,7 +108,7 @@ class Estimator(_progress.CallbackSupportMixin):
         if is_stream(X):
             container = self._opened(X, y, sample_weight, reset)
             first = next(iter(checked(container)))
-            if not isinstance(first.X, list):
+            if not is_objects(first.X):
                 self.n_features_in_ = first.X.shape[1]
             return Data.of(container, self._recipe.pairwise)
         if reset:
@@ -172,7 +171,7 @@ class Estimator(_progress.CallbackSupportMixin):
             else:
                 options = {"multi_output": True, "y_numeric": True}
             X, y = validate_data(self, X, y, reset=reset, **self._formats, **options)
-            y = y.toarray() if sparse.issparse(y) else y
+            y = dense(y)
         else:
             # The kernel brings equal objects into one form; its errors name the index of an object.
             X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)

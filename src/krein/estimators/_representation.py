@@ -18,7 +18,7 @@ from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
 from ..kernels.errors import BadPairError
-from ..rows import left_of, right_of
+from ..rows import dense, left_of, right_of
 from ..streaming.survey import Rows
 from ._targets import Targets
 
@@ -68,7 +68,7 @@ class Representation:
         elif is_two_sided:
             form = Signature(np.ones(last._n_features_out))
         else:
-            width = _dense(features.transform(_seen(features, sample[:1]))).shape[1]
+            width = features.transform(_seen(features, sample[:1])).shape[1]
             form = Signature(np.ones(width))
         # Maps keep single precision.
         n_bytes = 4 if getattr(sample, "dtype", None) == np.float32 else 8
@@ -98,7 +98,7 @@ class Representation:
             The index of the first row in the data, for error messages.
         """
         try:
-            Z = _dense(self.features.transform(_seen(self.features, X)))
+            Z = np.asarray(dense(self.features.transform(_seen(self.features, X))))
             return np.concatenate([Z, self.transform_dual(X)], axis=1) if self.is_doubled else Z
         except BadPairError as bad:
             raise bad.after(start) from None
@@ -106,7 +106,7 @@ class Representation:
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
         X = _before_last(self.features, right_of(X))
-        return _dense(last_step(self.features).transform_dual(X))
+        return np.asarray(dense(last_step(self.features).transform_dual(X)))
 
     def warn_if_two_sided(self, owner: str, instead: str) -> None:
         """Warn that a learner that uses `transform` alone ignores the direction of the kernel.
@@ -189,10 +189,6 @@ def _seen(features: Any, X: Any) -> Any:
     """Return the rows as a map takes them: the first side of `Sides`, unless it asks for both."""
     first = features.steps[0][1] if hasattr(features, "steps") else features
     return X if getattr(first, "takes_sides", False) else left_of(X)
-
-
-def _dense(Z: Any) -> Array:
-    return Z.toarray() if sparse.issparse(Z) else np.asarray(Z)
 
 
 @dataclass(frozen=True)

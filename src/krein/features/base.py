@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -31,7 +30,7 @@ from .._validation import (
 from ..forms import Form
 from ..kernels import Kernel
 from ..measures import GegenbauerMeasure, Measure
-from ..rows import canonical, count
+from ..rows import canonical, count, dense
 from .geometry import Range
 from .retrieval import check_neighbours, largest_products
 
@@ -283,5 +282,4 @@ def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]
     """Return at most n random rows of X as a dense float64 array; fewer if rows are very wide."""
     n = max(50, min(n, SAMPLE_BYTES // (8 * X.shape[1])))
     rows = X if X.shape[0] <= n else X[np.sort(rng.choice(X.shape[0], n, replace=False))]
-    dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-    return dense.astype(np.float64)
+    return np.asarray(dense(rows)).astype(np.float64)

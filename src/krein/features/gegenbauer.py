@@ -18,6 +18,7 @@ from ..kernels._distances import norms, tamed_rows
 from ..measures import zonal
 from ..measures.radial import Profile
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
+from ..rows import dense
 from ..samplers import SAMPLERS, Sampler
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_columns
@@ -192,7 +193,7 @@ class RandomGegenbauer(RandomMap):
         at = int(self._has_constant)
         out[:, :at] = 1
         if self._has_linear:
-            out[:, at : at + X.shape[1]] = X.toarray() if hasattr(X, "toarray") else X
+            out[:, at : at + X.shape[1]] = dense(X)
             at += X.shape[1]
         directions = self.directions_.T.astype(X.dtype)
         for degree in np.unique(self.degrees_):

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from .._blocks import row_blocks
 from ..kernels import Kernel
 from ..measures.radial import Profile
+from ..rows import dense
 
 # Safety factor: the sweeps find a distant pair of rows, but not always the most distant pair.
 MARGIN = 1.05
@@ -179,5 +180,4 @@ def measure_extent(X: Any) -> Extent:
 
 
 def _row(X: Any, i: int) -> NDArray[np.floating]:
-    row = X[[i]]
-    return np.asarray(row.toarray() if hasattr(row, "toarray") else row, dtype=float).ravel()
+    return np.asarray(dense(X[[i]]), dtype=float).ravel()
