@@ -28,7 +28,7 @@ from .._validation import (
     own,
 )
 from ..forms import Form
-from ..kernels import Kernel
+from ..kernels import Gaussian, Kernel
 from ..measures import GegenbauerMeasure, Measure
 from ..rows import canonical, count, dense
 from .geometry import Range
@@ -62,10 +62,13 @@ class FeatureMap(
     True
     """
 
+    kernel: Any
     form_: Form
     kernel_: Kernel
     n_components: int
     random_state: Any
+    # What ``kernel=None`` means.
+    _default_kernel: type[Kernel] = Gaussian
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -244,7 +247,7 @@ class FeatureMap(
 
     def _resolved_kernel(self) -> Kernel:
         """Return the kernel that the map approximates, with defaults filled in."""
-        raise TypeError(f"{type(self).__name__} must define _resolved_kernel.")
+        return self._default_kernel() if self.kernel is None else self.kernel
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """Return the matrix that `approximate_kernel` approximates."""

@@ -88,6 +88,7 @@ class RandomGegenbauer(RandomMap):
     (200, 64)
     """
 
+    _default_kernel = ArcCosine
     _parameter_constraints = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -166,9 +167,6 @@ class RandomGegenbauer(RandomMap):
         first = np.unique(groups, return_index=True)[1]
         K = self.kernel_(rows)
         return calibrate_columns(self._columns(rows), groups, weights[first], K)[groups]
-
-    def _resolved_kernel(self) -> Kernel:
-        return ArcCosine() if self.kernel is None else self.kernel
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """Return the matrix that `approximate_kernel` approximates, the kernel of the unit rows."""
