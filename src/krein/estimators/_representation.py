@@ -17,7 +17,7 @@ from .._validation import outside_level
 from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
-from ..kernels.errors import BadPairError
+from ..kernels.errors import BadPairError, counted_from, placed
 from ..rows import dense, left_of, right_of
 from ..streaming.survey import Rows
 from ._targets import Targets
@@ -97,11 +97,9 @@ class Representation:
         start : int, default=0
             The index of the first row in the data, for error messages.
         """
-        try:
+        with counted_from(start):
             Z = np.asarray(dense(self.features.transform(_seen(self.features, X))))
             return np.concatenate([Z, self.transform_dual(X)], axis=1) if self.is_doubled else Z
-        except BadPairError as bad:
-            raise bad.after(start) from None
 
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
@@ -161,11 +159,9 @@ class Outputs:
             Z = self.representation.transform(X, start)
             return Z @ self.coef.astype(Z.dtype)
         features = self.representation.features
-        try:
+        with counted_from(start):
             rows = _before_last(features, _seen(features, X))
             return last_step(features).weighted_values(rows, self._weights)
-        except BadPairError as bad:
-            raise bad.after(start) from None
 
 
 def last_step(features: Any) -> Any:
@@ -265,11 +261,8 @@ class Recipe:
         if self.random_state is not None or self.features is None:
             _seed(features, rng)
         sample = sample._replace(X=_seen(features, sample.X))
-        try:
+        with placed(sample.places, sample.places):
             features, supervised = _fitted(features, sample, targets)
-        except BadPairError as bad:
-            places = sample.places
-            raise (bad if places is None else bad.among(places, places)) from None
         found = replace(Representation.of(features, sample.X), is_supervised=supervised)
         return found.of_both_sides() if self.both_sides else found
 
