@@ -1,4 +1,4 @@
-"""The base of the automatic learners: look, choose a kernel, try maps and learners, average."""
+"""The base of the automatic learners: they choose a kernel, try learners on maps, and average."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ class Automatic(Certainty, Estimator):
     kernel_: Kernel | str
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
-        """Return the classes and options of the learners to try, by name; `few`: on few rows."""
+        """Return the class and the options of each learner to try, by its name.
+
+        `few` is True if the data have few rows.
+        """
         raise TypeError(f"{self._name} must define _learners.")
 
     def _criteria(self, few: bool) -> tuple[str, ...]:
@@ -85,7 +88,7 @@ class Automatic(Certainty, Estimator):
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Try, compare and keep the best.
+        """Choose a kernel, try learners on maps of it, and keep the best.
 
         Parameters
         ----------
@@ -110,14 +113,14 @@ class Automatic(Certainty, Estimator):
                 data, survey = self._look(X, y, sample_weight)
                 trials, maps, kernel = self._planned(data, survey, clock)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
+                warnings.simplefilter("ignore", UninformativeWarning)  # `_planned` has warned
                 self._run(trials, maps)
             if isinstance(kernel, Remembered):
                 kernel.memory.forget()
         return self
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
-        """Return the data, read into memory if there are few rows, and the survey of one pass."""
+        """Return the data and their survey; a stream of few rows is read into memory."""
         data = self._open(X, y, sample_weight)
         survey = Survey.of(data, 0, 2, self._classifies, self._name)
         if survey.n_rows <= FEW and not data.in_memory:
@@ -187,7 +190,7 @@ class Automatic(Certainty, Estimator):
         is_number = isinstance(plan.cv, Integral)
         n_folds = int(plan.cv) if is_number else N_FOLDS
         hurried = self.max_seconds is not None
-        is_free = isinstance(self.cv, str) and is_number  # neither given nor dividing copies
+        is_free = isinstance(self.cv, str) and is_number  # "auto" that does not divide copies
         return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
 
     def _of_table(
@@ -198,7 +201,7 @@ class Automatic(Certainty, Estimator):
         notes = []
         if self.n_components == "auto":
             notes = table.notes(kinds)
-            # Without time for a comparison the clock alone decides.
+            # Without time for the comparison, only the clock keeps margin machines from trials.
             compares = table.tries_margins(kinds) and clock.is_early()
             if compares and not self._margin_pays(table, sample, targets):
                 kinds.remove(HINGE)
@@ -227,7 +230,7 @@ class Automatic(Certainty, Estimator):
         try:
             trials.run(small.candidates("auto", [RIDGE, HINGE]))
             trials.finish()
-        except ValueError:  # few rows may lack a class
+        except ValueError:  # the few rows may lack a class
             return True
         return trials.keeps(HINGE)
 
@@ -256,7 +259,7 @@ class Automatic(Certainty, Estimator):
 
     @property
     def _chooses(self) -> bool:
-        """True if the family of the kernel is chosen, too."""
+        """True if the fit chooses the family of the kernel, and not only its width."""
         return self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto")
 
     def _run(self, trials: Trials, maps: list[Any]) -> None:

@@ -105,8 +105,9 @@ class Sample:
         return Sample(X, self.Y, self.weight)
 
     def judged(self, kernel: Kernel) -> tuple[float, Array]:
-        """Return the leave-one-out squared error of kernel ridge with the best penalty, and the
-        outputs for rows that are left out.
+        """Return the loss of a kernel, and the outputs for rows that are left out.
+
+        The loss is the leave-one-out squared error of kernel ridge with the best penalty.
         """
         K = self._matrix(kernel)
         if not np.isfinite(K).all() or not K.any():
@@ -161,7 +162,7 @@ class Search:
     sample : Sample
     kinds : list of Family
     in_time : callable
-        ``in_time()`` is False when no further family may be begun.
+        ``in_time()`` is False when no further family may be tried.
     by_column : bool, default=False
         True if each column has a width of its own, for the report.
     """
@@ -200,7 +201,7 @@ class Search:
         return tried.loss * self.kinds[tried.name].handicap
 
     def _refined(self, best: Tried) -> Tried:
-        """Follow the width downhill."""
+        """Change the width step by step as long as the loss falls."""
         for step in (1 / STEP, STEP):
             while self.in_time():
                 other = self.attempt(1, best.name, best.factor * step)

@@ -25,7 +25,7 @@ from .sizes import EXACT, FEW, MARGIN, OPERATIONS, WIDE
 
 @dataclass(frozen=True)
 class Table:
-    """What decides the maps of a table.
+    """The kernels, sizes and limits that decide which maps of a table are tried.
 
     Attributes
     ----------
@@ -88,8 +88,9 @@ class Table:
         return HINGE in learners and self._margin() > 0
 
     def of_rows(self, n_rows: int) -> Table:
-        """Return the same for fewer rows, without a limit of time and with the same folds for all
-        learners.
+        """Return the table with fewer rows, without a limit of time.
+
+        All learners are then judged on the same folds.
         """
         return replace(self, n_rows=n_rows, is_hurried=False, leaves_one_out=False)
 
@@ -125,7 +126,7 @@ class Table:
         return found
 
     def _limit(self, width: int) -> str:
-        """Return why no map is wider than this."""
+        """Return why no map is wider than `width`."""
         wider = next((w for w in self._widths() if w > width), None)
         if wider is None:
             return f"only the exact kernel is wider, which is tried with up to {EXACT} rows"
@@ -135,7 +136,7 @@ class Table:
 
     @property
     def _is_exact_on_many(self) -> bool:
-        """True if ridge has the exact kernel of so many rows that margin machines gain little."""
+        """True if ridge has the exact kernel of many rows: margin machines then gain little."""
         return self.n_rows > FEW and self._width() == self.n_rows
 
     def _width(self) -> int:

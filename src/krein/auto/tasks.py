@@ -131,7 +131,7 @@ class Tasks:
     def _task(self, candidate: Candidate, survey: Survey, seed: int) -> Task:
         recipe = Recipe(self.owner, None, 1, candidate.features, seed)
         rng = as_generator(seed)
-        as_key(rng)  # as a learner does, which draws its key first
+        as_key(rng)  # a learner draws its key first
         representation = recipe.fit(survey.sample, self.targets, rng)
         shared = self.plan.repeats > 0
         taught = self.taught if self._has_others else None

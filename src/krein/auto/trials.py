@@ -93,7 +93,7 @@ class Trials:
             if candidate.kinds is not None:
                 for kind in candidate.kinds:
                     self.attempt(kind, candidate)
-                if self.mixes:  # all that later steps need is known
+                if self.mixes:  # later steps need no task of this map
                     self.tasks.keep([])
                 continue
             kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
@@ -130,7 +130,7 @@ class Trials:
         return losses
 
     def _forget(self) -> None:
-        """Forget the trials that are not kept, whatever later trials give."""
+        """Forget the trials that cannot be kept, whatever the losses of later trials are."""
         lasting = [good for good in self._good if not good.candidate.is_stopgap]
         fitted = {good.kind for good in lasting}
         stopgaps: dict[str, list[Good]] = {}
@@ -179,7 +179,7 @@ class Trials:
         tasks = self.tasks.honest(candidate)
         if tasks is not self.tasks.of(candidate):
             for model in models:
-                model._forget_folds()  # of another task
+                model._forget_folds()  # they belong to another task
         found = [model._held_out(task) for model, task in zip(models, tasks, strict=False)]
         for model in models:
             model._forget_folds()
@@ -190,7 +190,7 @@ class Trials:
         models: list[Any] = []
         left_out = kind == RIDGE and candidate.leaves_one_out
         for task, seed in zip(self.tasks.of(candidate), self.tasks.seeds, strict=True):
-            if left_out and models:  # other folds change nothing
+            if left_out and models:  # rows are left out in turn, without folds
                 break
             model = learner(
                 features=candidate.features,
@@ -206,7 +206,7 @@ class Trials:
         return models
 
     def _choices(self, trials: list[Good]) -> list[tuple[str, list[Good]]]:
-        """Names of losses and the best few trials by each; the first pair decides.
+        """Return pairs of a loss and the best few trials by this loss; the first pair decides.
 
         The Brier score tells which trial is right and how sure it is. If no row is wrong, the Brier
         score tells only how sure a trial is. The squared error of the learners that minimise it

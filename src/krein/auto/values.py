@@ -41,7 +41,7 @@ def median_dissimilarity(owner: str, kernel: Kernel | str, data: Data, sample: A
         if isinstance(kernel, Kernel):
             D = check_values(kernel, kernel(sample[:SAMPLED]))
         else:
-            # In the order of the caller, to whom an error names the place of a bad value.
+            # An error names the place of a bad value in the order of the caller.
             assert data.columns is not None
             places = np.sort(data.columns)
             D = left_of(data.memory.X)[np.ix_(places, places)]

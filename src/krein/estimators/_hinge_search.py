@@ -44,7 +44,7 @@ class CenteredRows:
         self.targets = list(np.ascontiguousarray(seen.Y.T))  # ±1 of each binary problem
         self.mean = seen.total / self.weight.sum() if center else np.zeros(self.width)
         self._kept = seen.kept
-        for i, (rows, Z) in enumerate(self._kept):  # one by one, so that not all exist twice
+        for i, (rows, Z) in enumerate(self._kept):  # one by one, to save memory
             self._kept[i] = rows, self._centered(Z)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -288,7 +288,7 @@ class Search:
     def _loss_and_gradient(
         self, part: MarginFold, k: int, y: Array, penalty: Split
     ) -> tuple[float, Array]:
-        """The same for one fold and one class, as sums over the rows."""
+        """The loss and its derivatives for one fold and one class, summed over the rows."""
         start = self._starts.get((part.number, k), np.zeros(part.rows.width + 1))
         state = part.solve(y, penalty, NewtonState.at(part.rows, start))
         self._starts[part.number, k] = state.coef

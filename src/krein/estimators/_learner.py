@@ -35,8 +35,7 @@ class Learner(Certainty, Estimator):
     """Base of the learners on features: a learner sees Z(x) and never X itself.
 
     `fit` opens the data as a container, makes one pass for a survey, fits the map on the survey's
-    sample, and solves the task that data, targets and representation make. Subclasses define
-    `_solve`.
+    sample, and solves the `Task` of data, targets and representation. Subclasses define `_solve`.
     """
 
     features_: Any
@@ -149,7 +148,7 @@ class Learner(Certainty, Estimator):
         return Recipe(self._name, self.kernel, self.n_components, self.features, self.random_state)
 
     def _survey(self, data: Data, key: int) -> Survey:
-        folds = None if isinstance(self.cv, str) else self.cv  # rows that are left out need none
+        folds = None if isinstance(self.cv, str) else self.cv  # "loo" needs no folds
         return Survey.of(data, key, folds, self._classifies, self._name)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
@@ -162,7 +161,7 @@ class Learner(Certainty, Estimator):
         return blas_threads_for((), *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
-        """The seed of samples and folds: without a random state always the same."""
+        """The seed of samples and folds; it is 0 if `random_state` is None."""
         return 0 if self.random_state is None else as_key(rng)
 
     def _store(self, coef: Array, intercept: Array) -> None:

@@ -173,8 +173,8 @@ def last_step(features: Any) -> Any:
 def _before_last(features: Any, X: Any) -> Any:
     """Return the rows as the last step of a Pipeline sees them; other maps see X itself.
 
-    A slice of the Pipeline would ask its own last step whether it is fitted, which a step that
-    learns nothing denies.
+    A slice of the Pipeline would check that its own last step is fitted. The check fails for a step
+    that learns nothing.
     """
     for _, step in getattr(features, "steps", ())[:-1]:
         X = X if step is None or step == "passthrough" else step.transform(X)

@@ -75,7 +75,7 @@ class NewtonState:
 
 @dataclass(frozen=True)
 class Newton:
-    """The solver.
+    """Solver of a loss of the margin with a split penalty, by Newton's method.
 
     Attributes
     ----------
