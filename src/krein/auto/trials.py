@@ -183,7 +183,7 @@ class Trials:
         found = [model._held_out(task) for model, task in zip(models, tasks, strict=False)]
         for model in models:
             model._forget_folds()
-        return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
+        return _mean_outputs(found)
 
     def _models(self, kind: str, candidate: Candidate) -> list[Any]:
         learner, options = self.learners[kind]
@@ -312,9 +312,7 @@ class Trials:
             self._outputs(good.models, good.candidate) if good.held is None else good.held
             for good, _ in self._kept
         ]
-        weights = [weight for _, weight in self._kept]
-        mean = np.average([held.outputs for held in found], axis=0, weights=weights)
-        return found[0]._replace(outputs=mean)
+        return _mean_outputs(found, [weight for _, weight in self._kept])
 
     def _close(self) -> tuple[str, list[Good]]:
         """Return the first criterion and all trials that are not far behind, the best one first."""
@@ -368,8 +366,12 @@ class Trials:
 def _team_outputs(team: list[Good]) -> HeldRows:
     """Return the outputs of held-out rows by the trials of one learner."""
     held = [good.held for good in team if good.held is not None]
-    shares = [good.candidate.share for good in team]
-    mean = np.average([rows.outputs for rows in held], axis=0, weights=shares)
+    return _mean_outputs(held, [good.candidate.share for good in team])
+
+
+def _mean_outputs(held: list[HeldRows], weights: list[float] | None = None) -> HeldRows:
+    """Return held-out rows with the mean of the outputs of several models."""
+    mean = np.average([rows.outputs for rows in held], axis=0, weights=weights)
     return held[0]._replace(outputs=mean)
 
 
