@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_rows
-from .._validation import UNIT_TOLERANCE, store
+from .._validation import UNIT_TOLERANCE, outside_level, store
 from ..atoms import Atoms
 from ..kernels import FromMeasure, Kernel, NoMeasureError
 from ..kernels._spectrum import NYSTROM_HINT
@@ -212,7 +212,7 @@ class RandomFourier(WaveMap, RandomMap):
                 f"kernel is at most {size:.3g} on these rows, so {self.n_components} features are "
                 "mostly noise: use krein.Nystrom, or a narrower kernel.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside_level(),
             )
 
     def _resolved_kernel(self) -> Kernel:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import row_blocks
+from .._validation import outside_level
 from ..kernels import Kernel
 from ..measures.radial import Profile
 from ..rows import dense
@@ -120,7 +121,7 @@ class Range:
             f"beyond it the map is off by {100 * error:.3g} % of the largest kernel value. Fit on "
             "rows that cover the range, or pass a larger diameter.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=outside_level(),
         )
         return True
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import row_blocks
-from .._validation import check_choice, check_finite, check_positive, store
+from .._validation import check_choice, check_finite, check_positive, outside_level, store
 from ._exp import exp_in_place
 from .base import Kernel, Known
 from .combined import Combined
@@ -132,7 +132,7 @@ class Similarity(Combined):
                 f"{self!r} finds no two objects with a distance above 0, so it uses gamma=1.0 in "
                 "place of the median. Give gamma a number.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside_level(),
             )
             return 1.0
         median = np.median(positive).astype(float)
