@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import DeltaGaussian, Gaussian, Kernel, Laplacian, Matern
-from ..kernels.medians import SAMPLED, stretched
+from ..kernels.medians import stretched
 from ..kernels.profiles import OfDistance
+from ..kernels.sampling import SAMPLED
 from ..learning.leave_one_out import left_out
 
 Array = NDArray[np.floating]

@@ -170,7 +170,7 @@ class DirectedGraph(SharedParameters):
         if not isinstance(loops, Real | np.bool) or not 0 <= loops < np.inf:
             raise ArgumentError(self, "self_loops", "True, False or a weight ≥ 0", loops)
         matrix = square_matrix(self, "adjacency", self.adjacency)
-        check_non_negative(self, "adjacency", matrix)
+        check_non_negative(self, matrix)
         # SciPy has no sparse matrices of half precision.
         A = sparse.csr_array(matrix.astype(float, copy=False))
         if walk == "katz":
