@@ -64,6 +64,17 @@ def test_features_that_are_noise_come_with_a_warning(rng):
         RandomFourier(CoshGaussian(3.0, 0.5), random_state=0).fit(rng.random((60, 20)))
 
 
+@pytest.mark.parametrize("in_learner", [False, True])
+def test_a_warning_of_a_map_points_to_the_caller(rng, in_learner):
+    X = rng.random((60, 20))
+    model = RandomFourier(CoshGaussian(3.0, 0.5), random_state=0)
+    if in_learner:
+        model = krein.TwoSidedRidge(features=model, alpha=1.0)
+    with pytest.warns(UserWarning, match="mostly noise") as seen:
+        model.fit(X, X[:, 0])
+    assert {w.filename for w in seen if "mostly noise" in str(w.message)} == {__file__}
+
+
 @pytest.mark.parametrize("n", [0, 2.5, -1])
 def test_a_measure_draws_a_whole_number_of_atoms(n):
     with pytest.raises(ValueError, match="n must be a whole number of at least 1"):

@@ -71,7 +71,7 @@ def _additive(n, seed=0):
 def test_mixed_models_predict_the_mixture():
     X, y = _additive(300)
     model = KreinRegressor(random_state=0).fit(X[:200], y[:200])
-    shares = [one._share for one in model.estimators_]
+    shares = model.report_.weights
     assert sum(shares) == pytest.approx(1)
     expected = np.average([m.predict(X) for m in model.estimators_], axis=0, weights=shares)
     assert_allclose(model.predict(X), expected, rtol=1e-9, atol=1e-9)

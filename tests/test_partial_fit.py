@@ -129,3 +129,18 @@ def test_a_bad_first_call_leaves_nothing_fitted():
 def test_one_call_of_partial_fit_is_fit(alpha):
     model = KreinRidge(alpha=alpha, features=ROWLESS["fourier"], random_state=0)
     _assert_same_model(clone(model).partial_fit(X, VALUES), model.fit(X, VALUES))
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "said"),
+    [
+        (1, None, r"shape \(n,\) after shape \(n, 1\)"),
+        (None, 2, r"shape \(n, 2\) after shape \(n,\)"),
+        (2, 3, r"shape \(n, 3\) after shape \(n, 2\)"),
+    ],
+)
+def test_targets_of_another_shape_are_named(first, more, said):
+    y = {None: VALUES} | {k: np.tile(VALUES[:, None], k) for k in (1, 2, 3)}
+    model = KreinRidge(**FIXED, features=ROWLESS["fourier"]).partial_fit(X, y[first])
+    with pytest.raises(ValueError, match=f"other outputs than before: {said}"):
+        model.partial_fit(X, y[more])

@@ -31,7 +31,8 @@ def held_rows(data, kernel=None, seed=0):
     """The rows that a fit with this seed holds out, and the rows that it keeps."""
     source = Source(kernel or Gaussian(), data)
     key = ranking_key(seed)
-    trials = ranking.Trials(auto(kernel), source, key)
+    features = auto(kernel)
+    trials = ranking.Trials(features.landmarks, features._design, source, key)
     return trials.held, trials.kept
 
 

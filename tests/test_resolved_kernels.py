@@ -32,7 +32,7 @@ from krein.kernels import (
     Similarity,
     UnresolvedError,
 )
-from krein.kernels.similarity import SAMPLED
+from krein.kernels.sampling import SAMPLED
 from krein.kernels.values import BadPairError
 
 

@@ -8,7 +8,7 @@ from contract_cases import FORM, LABELS, RNG, VALUES, WEIGHT, X
 
 import krein
 from krein._hashing import Draws, Salt, hash_rows, mix
-from krein.estimators._hinge_search import _Sides, _Squares
+from krein.estimators._hinge_search import _Gathered, _Squares
 from krein.estimators._passes import Mistakes, OutsideFolds, Predictions
 from krein.estimators._representation import Representation
 from krein.estimators._targets import Classes, Numbers
@@ -163,8 +163,8 @@ STATISTICS = {
         lambda found: np.triu(found.gram()),  # entries below the diagonal have no meaning
         np.triu(ONES.T @ (CHANGE[:, None] * ONES)),
     ),
-    "sides": (lambda: _Sides(_features()), FEATURES, lambda s: s.Y[:, 0], VALUES),
-    "sum of features": (lambda: _Sides(_features()), FEATURES, lambda s: s.total, WEIGHT @ Z),
+    "sides": (lambda: _Gathered(_features()), FEATURES, lambda s: s.Y[:, 0], VALUES),
+    "sum of features": (lambda: _Gathered(_features()), FEATURES, lambda s: s.total, WEIGHT @ Z),
     "squares": (
         lambda: _Squares(WEIGHT),
         ROWS,

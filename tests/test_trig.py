@@ -207,24 +207,8 @@ def test_small_blocks_of_copied_rows(rng, monkeypatch):
     close(fourier_features(sp.csr_array(X), W, a, b), expected)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-def test_out(rng, dtype):
-    X, W, a, b = draw(rng, 40, 3, 10, dtype)
-    out = np.full((40, 20), np.nan, dtype)
-    assert fourier_features(X, W, a, b, out=out) is out
-    np.testing.assert_array_equal(out, fourier_features(X, W, a, b))
-
-
 def test_wrong_arguments(rng):
     X, W, a, b = draw(rng, 40, 3, 10)
-    for out in (
-        np.empty((40, 19)),
-        np.empty((40, 20), np.float32),
-        np.empty((40, 20), order="F"),
-        np.empty((40, 40))[:, ::2],
-    ):
-        with pytest.raises(ValueError, match="C-contiguous"):
-            fourier_features(X, W, a, b, out=out)
     for wrong in ((W[:, :2], a, b), (W, a[:-1], b), (W, a, b[:-1])):
         with pytest.raises(ValueError, match="frequencies"):
             fourier_features(X, *wrong)

@@ -100,6 +100,16 @@ def as_objects(X: Any) -> Any:
     return np.asarray(X).tolist() if n_dimensions == 1 else list(X)
 
 
+def is_objects(X: Any) -> bool:
+    """Return True if rows, as `as_rows` returns them, are a list of objects and no matrix."""
+    return isinstance(X, list)
+
+
+def dense(X: Any) -> Any:
+    """Return a sparse matrix as an ndarray; anything else as it is."""
+    return X.toarray() if sparse.issparse(X) else X
+
+
 def count(X: Any) -> int:
     """Return the number of rows of a matrix or of objects of a sequence."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
@@ -112,7 +122,7 @@ def take(X: Any, rows: NDArray[np.intp] | Sequence[int]) -> Any:
 
 def concatenated(parts: Sequence[Any]) -> Any:
     """Join blocks of rows of the same kind."""
-    if isinstance(parts[0], list):
+    if is_objects(parts[0]):
         return [x for part in parts for x in part]
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")

@@ -23,7 +23,7 @@ from .forms import Form
 from .kernels import Kernel
 from .learning import LeastSquares
 from .measures import Law, Measure
-from .rows import concatenated, count
+from .rows import concatenated, count, dense
 from .samplers import IID, PointSampler
 from .streaming import Container, checked, fold
 
@@ -252,7 +252,7 @@ def check_container(container: Container, X: Any, y: Any = None, weight: Any = N
     """
     for _ in range(2):
         blocks = list(checked(container))
-        assert_array_equal(_dense(concatenated([block.X for block in blocks])), _dense(X))
+        assert_array_equal(dense(concatenated([block.X for block in blocks])), dense(X))
         for name, expected in (("y", y), ("weight", weight)):
             sides = [getattr(block, name) for block in blocks]
             if expected is None:
@@ -260,10 +260,6 @@ def check_container(container: Container, X: Any, y: Any = None, weight: Any = N
             else:
                 assert_array_equal(np.concatenate(sides), expected)
     assert container.n_rows in (None, count(X))
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if sparse.issparse(X) else X
 
 
 def check_statistic(

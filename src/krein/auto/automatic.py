@@ -1,11 +1,11 @@
-"""The base of the automatic learners: look, choose a kernel, try maps and learners, average."""
+"""The base of the automatic learners: they choose a kernel, try learners on maps, and average."""
 
 from __future__ import annotations
 
 import copy
 import logging
 import warnings
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from numbers import Integral
 from typing import Any, Self
@@ -24,26 +24,25 @@ from ..estimators._copies import divided, has_copies, said_of_copies, warn_of_co
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
-from ..estimators._representation import Recipe, scaled_gaussian
-from ..estimators._targets import Numbers, Targets, labels_of
-from ..estimators._units import warn_of_units
+from ..estimators._representation import Recipe, last_step, scaled_gaussian
+from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..kernels.values import UninformativeWarning, warn_uninformative
-from ..rows import count
+from ..rows import count, is_objects
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
 from .choice import Choice, choose_kernel
 from .clock import Clock
-from .maps import Candidate, candidates, views
+from .maps import HINGE, RIDGE, TWO_SIDED, Candidate, candidates, views
 from .mixing import CLEARLY
 from .plan import Plan
 from .report import Report
 from .sizes import AT_ONCE, FEW, N_JUDGED, SCREENED
-from .tables import HINGE, Table
+from .tables import Table
 from .tasks import Tasks
-from .trials import RIDGE, TWO_SIDED, Trials
+from .trials import Trials
 from .values import median_dissimilarity, resolved
 
 LOG = logging.getLogger("krein")
@@ -63,7 +62,10 @@ class Automatic(Certainty, Estimator):
     kernel_: Kernel | str
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
-        """Return the classes and options of the learners to try, by name; `few`: on few rows."""
+        """Return the class and the options of each learner to try, by its name.
+
+        `few` is True if the data have few rows.
+        """
         raise TypeError(f"{self._name} must define _learners.")
 
     def _criteria(self, few: bool) -> tuple[str, ...]:
@@ -86,7 +88,7 @@ class Automatic(Certainty, Estimator):
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Try, compare and keep the best.
+        """Choose a kernel, try learners on maps of it, and keep the best.
 
         Parameters
         ----------
@@ -111,14 +113,14 @@ class Automatic(Certainty, Estimator):
                 data, survey = self._look(X, y, sample_weight)
                 trials, maps, kernel = self._planned(data, survey, clock)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UninformativeWarning)  # once is enough
+                warnings.simplefilter("ignore", UninformativeWarning)  # `_planned` has warned
                 self._run(trials, maps)
             if isinstance(kernel, Remembered):
                 kernel.memory.forget()
         return self
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
-        """Return the data, read into memory if there are few rows, and the survey of one pass."""
+        """Return the data and their survey; a stream of few rows is read into memory."""
         data = self._open(X, y, sample_weight)
         survey = Survey.of(data, 0, 2, self._classifies, self._name)
         if survey.n_rows <= FEW and not data.in_memory:
@@ -129,11 +131,7 @@ class Automatic(Certainty, Estimator):
         self, data: Data, survey: Survey, clock: Clock
     ) -> tuple[Trials, list[Candidate], Kernel | str]:
         """Return the trials, the maps to try and their kernel."""
-        targets: Targets = (
-            labels_of(survey, self._name, self.class_weight)
-            if self._classifies
-            else Numbers.of(survey, self._name)
-        )
+        targets = self._targets_of(survey)
         seed = int(as_generator(self.random_state).integers(2**31))
         n_sampled = count(survey.sample.X)
         n_rows = n_sampled if n_sampled < map_rows(survey.sample.X) else survey.n_rows
@@ -145,11 +143,7 @@ class Automatic(Certainty, Estimator):
         kernel = self._kernel(data, survey.sample, few, choice)
         notes: list[str] = []
         if choice is None or not is_table:
-            of_objects = self._median(kernel, data, survey.sample.X) if self.dissimilarity else None
-            seen = views(kernel, n_rows, of_objects)
-            n_jobs = None if isinstance(kernel, Remembered) else self.n_jobs
-            sizes = n_rows, self.n_components, self.max_megabytes
-            maps = candidates(seen, *sizes, seed, n_jobs)
+            maps = self._maps_of(kernel, n_rows, data, survey.sample.X, seed)
         else:
             shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
             table = self._table(choice, shape, plan, seed)
@@ -167,12 +161,21 @@ class Automatic(Certainty, Estimator):
             is_table,
         )
         trials.report.kernel, trials.report.notes = choice, notes
-        if not is_table and self._recipe.depends_on_units(survey.sample.X):
-            warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
+        if not is_table:
+            self._warn_of_units(survey)
         if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
             judged = survey.sample.X[:N_JUDGED]
             warn_uninformative(kernel, kernel(judged), judged)
         return trials, maps, kernel
+
+    def _maps_of(
+        self, kernel: Kernel | str, n_rows: int, data: Data, sample: Any, seed: int
+    ) -> list[Candidate]:
+        """Return the maps of a kernel that was given, or of its dissimilarities."""
+        median = self._median(kernel, data, sample) if self.dissimilarity else None
+        n_jobs = None if isinstance(kernel, Remembered) else self.n_jobs
+        sizes = n_rows, self.n_components, self.max_megabytes
+        return candidates(views(kernel, n_rows, median), *sizes, seed, n_jobs)
 
     def _folds(self, data: Data, survey: Survey) -> Any:
         """Return `cv`, or folds that divide the copies of a row if nearly all rows are copies."""
@@ -187,7 +190,7 @@ class Automatic(Certainty, Estimator):
         is_number = isinstance(plan.cv, Integral)
         n_folds = int(plan.cv) if is_number else N_FOLDS
         hurried = self.max_seconds is not None
-        is_free = isinstance(self.cv, str) and is_number  # neither given nor dividing copies
+        is_free = isinstance(self.cv, str) and is_number  # "auto" that does not divide copies
         return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
 
     def _of_table(
@@ -198,7 +201,7 @@ class Automatic(Certainty, Estimator):
         notes = []
         if self.n_components == "auto":
             notes = table.notes(kinds)
-            # Without time for a comparison the clock alone decides.
+            # Without time for the comparison, only the clock keeps margin machines from trials.
             compares = table.tries_margins(kinds) and clock.is_early()
             if compares and not self._margin_pays(table, sample, targets):
                 kinds.remove(HINGE)
@@ -220,13 +223,14 @@ class Automatic(Certainty, Estimator):
         small = table.of_rows(count(X))
         plan = Plan.of(small.n_folds, "auto", small.n_rows, True, True)
         tasks = Tasks(self._name, Data.of(InMemory(X, y, weight)), targets, plan, table.seed)
+        # These trials only decide what is tried: they are no stages of the fit.
         trials = Trials(
-            tasks, self._learners(True), self._criteria(True), small.n_rows, _silent, mixes=True
+            tasks, self._learners(True), self._criteria(True), small.n_rows, nullcontext, mixes=True
         )
         try:
             trials.run(small.candidates("auto", [RIDGE, HINGE]))
             trials.finish()
-        except ValueError:  # few rows may lack a class
+        except ValueError:  # the few rows may lack a class
             return True
         return trials.keeps(HINGE)
 
@@ -237,7 +241,7 @@ class Automatic(Certainty, Estimator):
     def _choice(self, data: Data, sample: Rows, targets: Targets, clock: Clock) -> Choice | None:
         """Choose the kernel of a table, or the width of a kernel that takes it from data."""
         kernel = None if self._chooses else self.kernel
-        is_matrix = not isinstance(sample.X, list)
+        is_matrix = not is_objects(sample.X)
         tuned = isinstance(kernel, Kernel) and kernel.takes_vectors and not kernel.is_resolved
         if self.dissimilarity or not is_matrix or not (self._chooses or tuned):
             return None
@@ -255,7 +259,7 @@ class Automatic(Certainty, Estimator):
 
     @property
     def _chooses(self) -> bool:
-        """True if the family of the kernel is chosen, too."""
+        """True if the fit chooses the family of the kernel, and not only its width."""
         return self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto")
 
     def _run(self, trials: Trials, maps: list[Any]) -> None:
@@ -270,19 +274,19 @@ class Automatic(Certainty, Estimator):
                 ConvergenceWarning,
                 stacklevel=outside_level(),
             )
-        self.estimators_ = trials.finish()
+        kept = trials.finish()
+        self.estimators_ = [model for model, _ in kept]
         self.best_estimator_, self.report_ = self.estimators_[0], trials.report
         if trials.mixes:
-            self.kernel_ = _kernel_of(self.best_estimator_)
+            self.kernel_ = last_step(self.best_estimator_.features_).kernel_
         with stage(self, "calibration"):
             self._calibration = trials.tasks.targets.calibration(trials.held_out())
         if not trials.saw_both_sides:
-            seen = self.best_estimator_._representation
-            seen.warn_if_two_sided(self._name, self._two_sided_name)
+            self._warn_of_direction(self.best_estimator_._representation)
         if "n_features_in_" in vars(self):
             for model in self.estimators_:
                 model.n_features_in_ = self.n_features_in_
-        self._distinct = one_per_map(self.estimators_)
+        self._averaged = one_per_map(kept)
 
     def _kernel(self, data: Data, sample: Rows, few: bool, choice: Choice | None) -> Kernel | str:
         """Return the kernel of all trials; a kernel of few objects remembers its values.
@@ -321,13 +325,13 @@ class Automatic(Certainty, Estimator):
         check_is_fitted(self, "estimators_")
         with one_blas_thread():
             rows = self._new_rows(X)
-            methods = [getattr(model, name) for model in self._distinct]
-            shares = [model._share for model in self._distinct]
+            methods = [getattr(model, name) for model, _ in self._averaged]
+            shares = [share for _, share in self._averaged]
             if is_stream(X) or not isinstance(rows, InMemory):
                 return np.average([f(rows) for f in methods], axis=0, weights=shares)
             if len(methods) == 1:
                 return methods[0](rows.X)
-            if not isinstance(rows.X, list):  # no kernel values are stored
+            if not is_objects(rows.X):  # no kernel values are stored
                 return np.average([f(rows.X) for f in methods], axis=0, weights=shares)
             means = Collected(
                 lambda b: np.average([f(b.X) for f in methods], axis=0, weights=shares)
@@ -335,34 +339,24 @@ class Automatic(Certainty, Estimator):
             return np.concatenate(fold(split(Block(rows.X), AT_ONCE), means).pieces)
 
 
-def _silent(name: str) -> AbstractContextManager[Any]:
-    """Report nothing: trials that only decide what is tried are no stages of a fit."""
-    return nullcontext()
-
-
-def _kernel_of(model: Any) -> Kernel:
-    """Return the kernel of the map of a model on a table, which may be the end of a pipeline."""
-    features = model.features_
-    return getattr(features, "steps", [("", features)])[-1][1].kernel_
-
-
-def one_per_map(models: list[Any]) -> list[Any]:
+def one_per_map(kept: list[tuple[Any, float]]) -> list[tuple[Any, float]]:
     """Average the coefficients of the models on each map: the mean output stays the same.
 
-    The attribute `_share` of a model is its weight in the mean.
+    Parameters
+    ----------
+    kept : list of (learner, float)
+        The models and their weights in the mean.
     """
-    groups: dict[int, list[Any]] = {}
-    for model in models:
-        groups.setdefault(id(model._representation), []).append(model)
-    found = []
-    for group in groups.values():
-        one = copy.copy(group[0])
-        shares = [model._share for model in group]
-        one._share = sum(shares)
-        if len(group) > 1:
-            one.coef_ = np.average([model.coef_ for model in group], axis=0, weights=shares)
-            one.intercept_ = np.average(
-                [model.intercept_ for model in group], axis=0, weights=shares
-            )
-        found.append(one)
-    return found
+    groups: dict[int, list[tuple[Any, float]]] = {}
+    for model, share in kept:
+        groups.setdefault(id(model._representation), []).append((model, share))
+    return [_averaged(*zip(*group, strict=True)) for group in groups.values()]
+
+
+def _averaged(models: tuple[Any, ...], shares: tuple[float, ...]) -> tuple[Any, float]:
+    """Return a model with the mean coefficients of several models on one map, and its weight."""
+    one = copy.copy(models[0])
+    if len(models) > 1:
+        one.coef_ = np.average([model.coef_ for model in models], axis=0, weights=shares)
+        one.intercept_ = np.average([model.intercept_ for model in models], axis=0, weights=shares)
+    return one, sum(shares)

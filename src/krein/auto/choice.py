@@ -37,7 +37,7 @@ class Option(NamedTuple):
     ----------
     kernel : Kernel
     columns : Columns or None
-        What brings rows into the units of the kernel; None for rows as they are.
+        The step that brings rows into the units of the kernel; None if it takes rows as they are.
     share : float
         The weight of a model of the kernel in the mixture of all of them.
     teacher : Kernel or None
@@ -96,7 +96,7 @@ class Choice:
         return self.options[0].columns is not None
 
     def _shown_first(self, tried: Tried) -> tuple[bool, float]:
-        """Return the order in which kernels of one family are preferred in the printed table."""
+        """Return a sort key: the table shows the chosen kernel of a family, else the best one."""
         return tried.kernel is not self.kernel, tried.loss
 
     def __str__(self) -> str:
@@ -133,18 +133,18 @@ def choose_kernel(
         A kernel with parameters "median", whose width is chosen; None chooses the family too, on
         standardised columns.
     in_time : callable, default: always True
-        ``in_time()`` is False when nothing further may be begun.
+        ``in_time()`` is False when no further comparison may be started.
     """
     n = min(count(X), max(SECOND, LEARNED + JUDGED, THIRD))
     if kernel is not None:
         search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)], in_time)
-        best = search.run() if n >= FEWEST else search._try(0, type(kernel).__name__, 1.0)
+        best = search.run() if n >= FEWEST else search.attempt(0, type(kernel).__name__, 1.0)
         return Choice([Option(best.kernel, None)], search.tried)
     columns = Columns().fit(X)
     sample = Sample(columns.transform(X[:n]), Y[:n], weight[:n])
     search = Search(sample, families(sample.X), in_time)
     if n < FEWEST:
-        first = search._try(0, "Gaussian", 0.5)
+        first = search.attempt(0, "Gaussian", 0.5)
         return Choice([Option(first.kernel, columns)], search.tried)
     best = search.run()
     equal = Option(best.kernel, columns)
@@ -179,8 +179,8 @@ def _smooth(sample: Sample, first: Option) -> Kernel | None:
 def _weights(sample: Sample, both: list[Option]) -> tuple[tuple[float, ...], str]:
     """Return the weights of kernels with a width per column and with equal widths, and why.
 
-    Factors that few rows have taught help a model of few rows most. They are therefore compared on
-    more rows, without the rows that have taught them.
+    Factors of columns help a model of few rows more than a model of many rows. Both kernels are
+    therefore compared on more rows. The rows that have taught the factors are left out.
     """
     some = sample.rows(slice(THIRD))
     outputs = [some.of(some.X * option.factors).judged(option.kernel)[1] for option in both]
@@ -191,15 +191,18 @@ def _teacher(best: Tried, tried: list[Tried]) -> Kernel:
     """Return the kernel whose likelihood teaches the factors of columns."""
     if best.name != "DeltaGaussian":
         return best.kernel
-    others = (t for t in tried if t.name != best.name)  # an indefinite kernel has no likelihood
-    return min(others, key=lambda t: (-t.n_rows, t.loss)).kernel  # losses of the same rows
+    # An indefinite kernel has no likelihood. Only losses on the same rows can be compared.
+    others = (t for t in tried if t.name != best.name)
+    return min(others, key=lambda t: (-t.n_rows, t.loss)).kernel
 
 
 def _factors(
     sample: Sample, best: Tried, teacher: Kernel
 ) -> tuple[Array | None, tuple[float, ...], str]:
-    """Return a factor for each column if different widths help, the weights of the kernels with
-    different and with equal widths, and why.
+    """Return the factors of the columns, the weights of both kernels, and why.
+
+    The factors are None if different widths do not help. The first weight is that of the kernel
+    with different widths, the second weight is that of the kernel with equal widths.
     """
     equal = 0.0, 1.0
     if not isinstance(sample.X, np.ndarray) or sample.X.shape[1] < 2:
@@ -223,7 +226,7 @@ def _factors(
 def _compared(
     sample: Sample, outputs: list[Array], new: slice = slice(None)
 ) -> tuple[tuple[float, ...], str]:
-    """Return the weights of two models, and a sentence; the rows `new` have taught no factors."""
+    """Return the weights of two models and why; they are judged on the rows `new`."""
     Y, weight = sample.Y[new], sample.weight[new]
     weights = mixture([found[new] for found in outputs], Y, weight)
     by_column, equal = (squared_error(found[new], Y, weight) for found in outputs)
@@ -242,7 +245,7 @@ def _compared(
 
 
 def _outputs(sample: Sample, kernel: Any) -> Array:
-    """Return the outputs of the best kernel of about this width, each row by other rows."""
+    """Return the leave-one-out outputs of the best of three kernels of about the same width."""
     params = kernel.get_params()
     kernels = [
         type(kernel)(**{k: v * step if k.startswith("sigma") else v for k, v in params.items()})

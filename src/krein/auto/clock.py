@@ -10,7 +10,7 @@ from .sizes import OPERATIONS
 
 
 class Clock:
-    """What is left of `max_seconds` since the beginning of the fit.
+    """The time of a fit and its limit.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Clock:
     def __init__(self, max_seconds: float | None):
         self.limit = np.inf if max_seconds is None else max_seconds
         self._begin = time.perf_counter()
-        # Seconds per operation, of one core until a trial was faster.
+        # Seconds per operation: those of one core, until a trial is faster.
         self._pace = 60 / OPERATIONS
 
     @property
@@ -38,18 +38,18 @@ class Clock:
         return self.used < self.limit / 2
 
     def expected(self, operations: float) -> float:
-        """Return the seconds that a trial of so many operations is expected to take."""
+        """Return the seconds that a trial is expected to take, by its number of operations."""
         return self._pace * operations
 
     def learn(self, operations: float, seconds: float) -> None:
-        """Expect no more of later trials than this one took.
+        """Lower the seconds per operation that are expected to those of a trial that has ended.
 
-        Small trials take more time per operation than large ones, so the least value counts.
+        Small trials take more time per operation than large ones, so the smallest value counts.
         """
         self._pace = min(self._pace, seconds / operations)
 
     def excuse(self, expected: float) -> str:
-        """Return why a trial that is expected to take so many seconds is not begun, or nothing."""
+        """Return why a trial of `expected` seconds is not started; empty if there is time."""
         used = self.used
         if used + expected <= self.limit:
             return ""

@@ -15,9 +15,8 @@ from ..estimators.two_sided import TwoSidedRidge, TwoSidedRidgeClassifier
 from ..estimators.variance import VarianceConstrainedClassifier, VarianceConstrainedRegressor
 from ..kernels import Kernel
 from .automatic import Automatic
+from .maps import HINGE, RIDGE, TWO_SIDED
 from .parameters import with_parameters
-from .tables import HINGE
-from .trials import TWO_SIDED
 
 # The tolerance of Newton's method; a smaller one changes no digit that trials are compared by.
 TOL = 1e-4
@@ -99,7 +98,7 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
 
     def _learners(self, few: bool) -> dict[str, tuple[type, dict[str, Any]]]:
         return {
-            "ridge": (KreinRidge, {}),
+            RIDGE: (KreinRidge, {}),
             TWO_SIDED: (TwoSidedRidge, {}),
             "VC-LSM": (VarianceConstrainedRegressor, {}),
         }
@@ -210,7 +209,7 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
         # not.
         options = {"criterion": "squared_error"} if few else {}
         return {
-            "ridge": (KreinRidgeClassifier, options),
+            RIDGE: (KreinRidgeClassifier, options),
             TWO_SIDED: (TwoSidedRidgeClassifier, options),
             "VC-LSM": (VarianceConstrainedClassifier, options),
             HINGE: (

@@ -15,6 +15,9 @@ from ..proximity import DissimilarityToSimilarity, symmetrize
 from ..rows import Sides
 from .sizes import FEW, FEWEST, GIVEN, MANY, ONE_RATE, RATES, WHOLE, WIDTHS
 
+# The names of three learners: ridge, the learner that is tried on all maps of a kernel that is not
+# symmetric, and the margin machine.
+RIDGE, TWO_SIDED, HINGE = "ridge", "two-sided", "squared hinge"
 # The width of the Gaussian of similarities, in standard deviations of all similarities.
 SIGMA = 1.4
 
@@ -88,7 +91,7 @@ class View(NamedTuple):
     is_similar: bool = True
 
     def map(self, kind: type, *arguments: Any, **options: Any) -> Any:
-        """A map of this similarity."""
+        """Return a map of this similarity."""
         made = kind(self.kernel, *arguments, **options)
         return made if self.before is None else make_pipeline(self.before, made)
 
@@ -150,7 +153,7 @@ def views(kernel: Kernel | str, n_rows: int, median: float | None) -> list[View]
 
 
 def _symmetrised(kernel: Kernel | str) -> list[View]:
-    """The view of the symmetric part of a kernel that is not symmetric."""
+    """Return a view of the symmetric part of a kernel; no view if the kernel is symmetric."""
     if isinstance(kernel, str) or kernel.is_symmetric:
         return []
     if kernel.is_pairwise:
@@ -159,7 +162,7 @@ def _symmetrised(kernel: Kernel | str) -> list[View]:
 
 
 def _view(name: str, kernel: Kernel | str, of_matrix: str, of_objects: str, **rate: Any) -> View:
-    """A view by the same rule for a matrix of dissimilarities and for a kernel of them."""
+    """Return a view of dissimilarities; the rule has a name for matrices and one for kernels."""
     if isinstance(kernel, str):
         return View(name, kernel, DissimilarityToSimilarity(of_matrix, **rate))
     return View(name, Similarity(kernel, of_objects, **rate))
@@ -235,7 +238,7 @@ def _all_maps(
 
 
 def _rows(view: View, width: int, **options: Any) -> Candidate:
-    """The values of a view as features."""
+    """Return the map whose features are the values of a view."""
     name = view.name or "similarities"
     if view.name and view.is_similar:
         name = f"rows of {view.name}"

@@ -18,8 +18,8 @@ STEPS = 10
 WORTH = 0.02
 # Another learner joins the first one if the mixture lowers the loss of the first one to this share.
 CLEARLY = 0.95
-# Factors of the outputs of classes in comparisons: least squares is as often right as a margin
-# machine with larger outputs.
+# Factors by which outputs of classes are multiplied in comparisons: the outputs of least squares
+# are smaller than the outputs of a margin machine that is right as often.
 SCALES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0, 15.0)
 
 

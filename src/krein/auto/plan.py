@@ -11,7 +11,7 @@ from .sizes import AVERAGED, FEW, FEWEST, SCARCE
 
 @dataclass(frozen=True)
 class Plan:
-    """How trials are judged, and which of them are kept.
+    """The rules by which trials are judged and kept.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Plan:
         if isinstance(cv, str):
             cv = 10 if n_rows <= FEWEST else 5
         elif hasattr(cv, "__next__"):
-            cv = list(cv)  # only one trial could walk an iterator
+            cv = list(cv)  # an iterator would serve one trial only
         if isinstance(n_models, str):
             kept = None if not chooses else AVERAGED if repeats or is_table else 1
         else:

@@ -29,7 +29,7 @@ REACH, NOISE, START = (1e-3, 1e3), (1e-6, 1e2), 1e-2
 NEAREST = 1e-5
 # The largest number of steps.
 STEPS = 40
-# A compiled loop adds up more differences than this; loading the loop takes up to a second.
+# More differences than this are added up by a compiled loop, which takes up to a second to load.
 COMPILED = 2**26
 # The weight of the penalty Σ (log w_j − mean)² / 2 on the factors, because few rows tell little.
 PRIOR = 0.05
@@ -54,9 +54,9 @@ def _matern(kernel: Any, z: Array, slope: Array) -> float:
     return -3 / kernel.sigma**2
 
 
-# Each function replaces distances z, or squared ones, in the unit of the kernel's `_shape` by k. It
-# writes the derivative of k by z²/2 of the Euclidean distance z, or by the city distance z, to
-# `slope`, up to the factor that it returns.
+# Each function gets distances, or squared distances, in the unit of the kernel's `_shape`, and
+# replaces them by the values of the kernel. `slope` times the factor that the function returns is
+# the derivative of the kernel by z²/2 for the Euclidean distance z, or by z for the city distance.
 SLOPES: dict[type[Kernel], Any] = {
     Gaussian: _exponential,
     Matern: _matern,
@@ -103,15 +103,16 @@ class Likelihood:
         by_noise = noise * float(np.diagonal(M) @ (1 / self.weight))
         M = mirror_upper(M).T
         M *= slope
-        np.fill_diagonal(M, 0.0)  # a row has no distance to itself, and some slopes no value there
+        np.fill_diagonal(M, 0.0)  # some slopes are not defined at the distance 0
         columns = factor * _by_column(Z, M, isinstance(self.kernel, Laplacian))
         unequal = logs[:-1] - logs[:-1].mean()
         value += PRIOR * float(unequal @ unequal) / (2 * n * q)
         return float(value), np.append(columns + PRIOR * unequal / (n * q), by_noise)
 
     def _fill(self, Z: Array, K: Array, slope: Array) -> float:
-        """Write the kernel matrix to K and its derivative by distances, up to the returned factor,
-        to `slope`.
+        """Write the kernel matrix to K and its derivative by distances to `slope`.
+
+        `slope` times the factor that is returned is the derivative.
         """
         write_distances(self.kernel, Z, K)
         np.fill_diagonal(K, 0.0)  # without rounding errors

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import DeltaGaussian, Gaussian, Kernel, Laplacian, Matern
-from ..kernels.medians import SAMPLED, stretched
+from ..kernels.medians import stretched
 from ..kernels.profiles import OfDistance
+from ..kernels.sampling import SAMPLED
 from ..learning.leave_one_out import left_out
 
 Array = NDArray[np.floating]
@@ -105,8 +106,9 @@ class Sample:
         return Sample(X, self.Y, self.weight)
 
     def judged(self, kernel: Kernel) -> tuple[float, Array]:
-        """Return the leave-one-out squared error of kernel ridge with the best penalty, and the
-        outputs for rows that are left out.
+        """Return the loss of a kernel, and the outputs for rows that are left out.
+
+        The loss is the leave-one-out squared error of kernel ridge with the best penalty.
         """
         K = self._matrix(kernel)
         if not np.isfinite(K).all() or not K.any():
@@ -161,7 +163,7 @@ class Search:
     sample : Sample
     kinds : list of Family
     in_time : callable
-        ``in_time()`` is False when no further family may be begun.
+        ``in_time()`` is False when no further family may be tried.
     by_column : bool, default=False
         True if each column has a width of its own, for the report.
     """
@@ -189,27 +191,28 @@ class Search:
         small: list[Tried] = []
         for name in self.kinds:
             if not small or self.in_time():
-                small.append(min((self._try(0, name, f) for f in FACTORS), key=self._order))
+                small.append(min((self.attempt(0, name, f) for f in FACTORS), key=self._order))
         self.good = [t.name for t in sorted(small, key=self._order)[:GOOD_FAMILIES]]
         if not self.in_time():
             return min(small, key=self._order)
-        large = [self._try(1, t.name, t.factor) for t in small if t.name in self.good]
+        large = [self.attempt(1, t.name, t.factor) for t in small if t.name in self.good]
         return self._refined(min(large, key=self._order))
 
     def _order(self, tried: Tried) -> float:
         return tried.loss * self.kinds[tried.name].handicap
 
     def _refined(self, best: Tried) -> Tried:
-        """Follow the width downhill."""
+        """Change the width step by step as long as the loss falls."""
         for step in (1 / STEP, STEP):
             while self.in_time():
-                other = self._try(1, best.name, best.factor * step)
+                other = self.attempt(1, best.name, best.factor * step)
                 if not other.loss < best.loss * (1 - WORTH_A_STEP):
                     break
                 best = other
         return best
 
-    def _try(self, which: int, name: str, factor: float) -> Tried:
+    def attempt(self, which: int, name: str, factor: float) -> Tried:
+        """Return a kernel that is judged on the sample 0, of few rows, or 1, of more rows."""
         sample = self._samples[which]
         key = len(sample), name, round(float(np.log2(factor)), 3)
         if key not in self._made:

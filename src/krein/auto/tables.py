@@ -19,16 +19,13 @@ from .costs import (
     ridge_cost,
     ridge_megabytes,
 )
-from .maps import Candidate
+from .maps import HINGE, RIDGE, Candidate
 from .sizes import EXACT, FEW, MARGIN, OPERATIONS, WIDE
-
-# The name of the learner of margin machines.
-HINGE = "squared hinge"
 
 
 @dataclass(frozen=True)
 class Table:
-    """What decides the maps of a table.
+    """The kernels, sizes and limits that decide which maps of a table are tried.
 
     Attributes
     ----------
@@ -59,7 +56,7 @@ class Table:
             first, *others = self._options
             width = min(int(n_components), self.n_rows)
             found = self._map(first, width, tuple(learners))
-            return [found, *(self._map(other, width, ("ridge",)) for other in others)]
+            return [found, *(self._map(other, width, (RIDGE,)) for other in others)]
         margins = tuple(kind for kind in learners if kind == HINGE)
         return list(self._all(margins))
 
@@ -73,13 +70,13 @@ class Table:
         shared = margins if smooth is None else ()
         if self.is_hurried and WIDE[0] < width:
             cheap = shared if margin > WIDE[0] else ()
-            yield self._map(first, WIDE[0], ("ridge", *cheap))._replace(is_stopgap=True)
+            yield self._map(first, WIDE[0], (RIDGE, *cheap))._replace(is_stopgap=True)
             # Maps of at least half the width would cost a large part of the last trial.
             for narrow in (w for w in WIDE[1:] if 2 * w < width):
-                yield self._map(first, narrow, ("ridge",))._replace(is_stopgap=True)
+                yield self._map(first, narrow, (RIDGE,))._replace(is_stopgap=True)
         together = shared if margin >= width else ()
-        yield self._map(first, width, ("ridge", *together))
-        yield from (self._map(other, width, ("ridge",)) for other in others)
+        yield self._map(first, width, (RIDGE, *together))
+        yield from (self._map(other, width, (RIDGE,)) for other in others)
         if shared and 0 < margin < width:
             yield self._map(first, margin, margins)
         if margins and margin and smooth is not None:
@@ -91,8 +88,9 @@ class Table:
         return HINGE in learners and self._margin() > 0
 
     def of_rows(self, n_rows: int) -> Table:
-        """Return the same for fewer rows, without a limit of time and with the same folds for all
-        learners.
+        """Return the table with fewer rows, without a limit of time.
+
+        All learners are then judged on the same folds.
         """
         return replace(self, n_rows=n_rows, is_hurried=False, leaves_one_out=False)
 
@@ -105,7 +103,7 @@ class Table:
         )
 
     def _cost(self, option: Option, width: int, kind: str) -> float:
-        if kind == "ridge" and self._is_left_out(option, width):
+        if kind == RIDGE and self._is_left_out(option, width):
             return exact_cost(self.n_rows, self.n_columns)
         sizes = self.n_rows, self.n_columns, width, self.n_folds
         return margin_cost(*sizes, self.n_outputs) if kind == HINGE else ridge_cost(*sizes)
@@ -128,7 +126,7 @@ class Table:
         return found
 
     def _limit(self, width: int) -> str:
-        """Return why no map is wider than this."""
+        """Return why no map is wider than `width`."""
         wider = next((w for w in self._widths() if w > width), None)
         if wider is None:
             return f"only the exact kernel is wider, which is tried with up to {EXACT} rows"
@@ -138,7 +136,7 @@ class Table:
 
     @property
     def _is_exact_on_many(self) -> bool:
-        """True if ridge has the exact kernel of so many rows that margin machines gain little."""
+        """True if ridge has the exact kernel of many rows: margin machines then gain little."""
         return self.n_rows > FEW and self._width() == self.n_rows
 
     def _width(self) -> int:
@@ -152,7 +150,7 @@ class Table:
         return [*(w for w in WIDE if w < self.n_rows), *exact]
 
     def _fits_ridge(self, width: int) -> bool:
-        cost = sum(self._cost(option, width, "ridge") for option in self._options)
+        cost = sum(self._cost(option, width, RIDGE) for option in self._options)
         return cost <= OPERATIONS and self._needed(width) <= self.megabytes
 
     def _needed(self, width: int) -> float:

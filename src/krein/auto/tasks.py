@@ -12,7 +12,7 @@ from .._hashing import Hashes, as_key
 from .._validation import as_generator
 from ..estimators._left_out import EqualRows
 from ..estimators._representation import Recipe
-from ..estimators._targets import Targets
+from ..estimators._targets import Numbers, Targets
 from ..estimators._task import Task
 from ..rows import count
 from ..streaming import Data, Survey, fold
@@ -62,7 +62,7 @@ class Tasks:
         """Return the surveys of the data with the folds of each repetition."""
         if not self._surveys:
             keys = [as_key(as_generator(seed)) for seed in self.seeds]
-            classify = hasattr(self.targets, "labels")
+            classify = not isinstance(self.targets, Numbers)
             self._surveys = [
                 Survey.of(self.data, key, self.plan.cv, classify, self.owner) for key in keys
             ]
@@ -131,7 +131,7 @@ class Tasks:
     def _task(self, candidate: Candidate, survey: Survey, seed: int) -> Task:
         recipe = Recipe(self.owner, None, 1, candidate.features, seed)
         rng = as_generator(seed)
-        as_key(rng)  # as a learner does, which draws its key first
+        as_key(rng)  # a learner draws its key first
         representation = recipe.fit(survey.sample, self.targets, rng)
         shared = self.plan.repeats > 0
         taught = self.taught if self._has_others else None

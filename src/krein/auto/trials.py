@@ -16,7 +16,7 @@ from ..estimators._errors import NoFoldsError
 from ..kernels.errors import BadPairError
 from ..streaming import HeldRows
 from .clock import Clock
-from .maps import Candidate
+from .maps import RIDGE, TWO_SIDED, Candidate
 from .mixing import learner_weights, losses_of
 from .report import NAMES, Report, Trial
 from .sizes import GOOD_MAPS
@@ -26,10 +26,6 @@ from .tasks import Tasks
 AS_GOOD = 1.5
 # The same factor for squared errors if all close trials are averaged.
 CLOSE = 1.1
-# The name of ridge.
-RIDGE = "ridge"
-# The name of the learner that is tried on all maps of a kernel that is not symmetric.
-TWO_SIDED = "two-sided"
 
 
 class Good(NamedTuple):
@@ -97,7 +93,7 @@ class Trials:
             if candidate.kinds is not None:
                 for kind in candidate.kinds:
                     self.attempt(kind, candidate)
-                if self.mixes:  # all that later steps need is known
+                if self.mixes:  # later steps need no task of this map
                     self.tasks.keep([])
                 continue
             kinds = [first, TWO_SIDED] if candidate.is_directed else [first]
@@ -134,7 +130,7 @@ class Trials:
         return losses
 
     def _forget(self) -> None:
-        """Forget the trials that are not kept, whatever later trials give."""
+        """Forget the trials that cannot be kept, whatever the losses of later trials are."""
         lasting = [good for good in self._good if not good.candidate.is_stopgap]
         fitted = {good.kind for good in lasting}
         stopgaps: dict[str, list[Good]] = {}
@@ -183,18 +179,18 @@ class Trials:
         tasks = self.tasks.honest(candidate)
         if tasks is not self.tasks.of(candidate):
             for model in models:
-                model._forget_folds()  # of another task
+                model._forget_folds()  # they belong to another task
         found = [model._held_out(task) for model, task in zip(models, tasks, strict=False)]
         for model in models:
             model._forget_folds()
-        return found[0]._replace(outputs=np.mean([held.outputs for held in found], axis=0))
+        return _mean_outputs(found)
 
     def _models(self, kind: str, candidate: Candidate) -> list[Any]:
         learner, options = self.learners[kind]
         models: list[Any] = []
         left_out = kind == RIDGE and candidate.leaves_one_out
         for task, seed in zip(self.tasks.of(candidate), self.tasks.seeds, strict=True):
-            if left_out and models:  # other folds change nothing
+            if left_out and models:  # rows are left out in turn, without folds
                 break
             model = learner(
                 features=candidate.features,
@@ -210,7 +206,7 @@ class Trials:
         return models
 
     def _choices(self, trials: list[Good]) -> list[tuple[str, list[Good]]]:
-        """Names of losses and the best few trials by each; the first pair decides.
+        """Return pairs of a loss and the best few trials by this loss; the first pair decides.
 
         The Brier score tells which trial is right and how sure it is. If no row is wrong, the Brier
         score tells only how sure a trial is. The squared error of the learners that minimise it
@@ -267,8 +263,11 @@ class Trials:
         ]
         return max([*like, self._spent.get((candidate.name, candidate.width), 0.0)])
 
-    def finish(self) -> list[Any]:
-        """Complete the report and return the models to average; the best trial comes first."""
+    def finish(self) -> list[tuple[Any, float]]:
+        """Complete the report and return the models to average, the best trial first.
+
+        Each model comes with its weight in the mean.
+        """
         if self.mixes:
             name, kept, weights = self._mixed()
         else:
@@ -279,10 +278,11 @@ class Trials:
         if self.plan.n_models == 1:
             kept, weights = [kept[0]._replace(models=kept[0].models[:1])], [1.0]
         self._kept = list(zip(kept, weights, strict=True))
-        for good, weight in self._kept:
-            for model in good.models:
-                model._share = weight / len(good.models)
-        return [model for good in kept for model in good.models]
+        return [
+            (model, weight / len(good.models))
+            for good, weight in self._kept
+            for model in good.models
+        ]
 
     def _mixed(self) -> tuple[str, list[Good], list[float]]:
         """Return the deciding loss, and the trials to mix with their weights.
@@ -312,9 +312,7 @@ class Trials:
             self._outputs(good.models, good.candidate) if good.held is None else good.held
             for good, _ in self._kept
         ]
-        weights = [weight for _, weight in self._kept]
-        mean = np.average([held.outputs for held in found], axis=0, weights=weights)
-        return found[0]._replace(outputs=mean)
+        return _mean_outputs(found, [weight for _, weight in self._kept])
 
     def _close(self) -> tuple[str, list[Good]]:
         """Return the first criterion and all trials that are not far behind, the best one first."""
@@ -368,8 +366,12 @@ class Trials:
 def _team_outputs(team: list[Good]) -> HeldRows:
     """Return the outputs of held-out rows by the trials of one learner."""
     held = [good.held for good in team if good.held is not None]
-    shares = [good.candidate.share for good in team]
-    mean = np.average([rows.outputs for rows in held], axis=0, weights=shares)
+    return _mean_outputs(held, [good.candidate.share for good in team])
+
+
+def _mean_outputs(held: list[HeldRows], weights: list[float] | None = None) -> HeldRows:
+    """Return held-out rows with the mean of the outputs of several models."""
+    mean = np.average([rows.outputs for rows in held], axis=0, weights=weights)
     return held[0]._replace(outputs=mean)
 
 

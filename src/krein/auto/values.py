@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ..kernels import Kernel
-from ..kernels.errors import BadPairError
+from ..kernels.errors import BadPairError, placed
 from ..kernels.values import check_values
 from ..proximity import DissimilarityToSimilarity
 from ..proximity.errors import BadProximityError
@@ -20,11 +20,8 @@ from .sizes import SAMPLED
 
 def resolved(kernel: Kernel, sample: Rows) -> Kernel:
     """Return a copy of the kernel; parameters that depend on data are taken from the sample."""
-    try:
+    with placed(sample.places, sample.places):
         return clone(kernel).resolved(sample.X)
-    except BadPairError as bad:
-        places = sample.places
-        raise (bad if places is None else bad.among(places, places)) from None
 
 
 def median_dissimilarity(owner: str, kernel: Kernel | str, data: Data, sample: Any) -> float:
@@ -44,7 +41,7 @@ def median_dissimilarity(owner: str, kernel: Kernel | str, data: Data, sample: A
         if isinstance(kernel, Kernel):
             D = check_values(kernel, kernel(sample[:SAMPLED]))
         else:
-            # In the order of the caller, to whom an error names the place of a bad value.
+            # An error names the place of a bad value in the order of the caller.
             assert data.columns is not None
             places = np.sort(data.columns)
             D = left_of(data.memory.X)[np.ix_(places, places)]

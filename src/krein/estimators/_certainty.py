@@ -20,8 +20,8 @@ Array = NDArray[np.floating]
 class _OfClassifiers:
     """A method of classifiers that have probabilities, or will have them after `fit`.
 
-    Other learners do not have the attribute, as with `available_if` of scikit-learn, which would
-    hide the reason behind an error of its own.
+    Other learners do not have the attribute. `sklearn.utils.metaestimators.available_if` does the
+    same, but its own error hides the reason.
     """
 
     def __init__(self, method: Any):

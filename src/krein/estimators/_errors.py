@@ -17,7 +17,8 @@ class NoFoldsError(ValueError):
     parameter : str
         The name of the parameter.
     cure : str
-        What to do, if it is not to give the parameter a number or to use ``calibrate=False``.
+        What to do. If it is empty, the error says to give the parameter a number, or to use
+        ``calibrate=False``.
     """
 
     def __init__(

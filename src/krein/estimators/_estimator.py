@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
@@ -20,14 +19,16 @@ from .._validation import (
     check_targets,
     outside_level,
 )
-from ..rows import Sides, as_objects, column_names, count, is_table
+from ..rows import Sides, as_objects, column_names, count, dense, is_objects, is_table
 from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
 from ..streaming.containers import is_block, is_path
 from ..streaming.files import open_like
-from ..streaming.survey import check_labels, has_columns
+from ..streaming.survey import Survey, check_labels, has_columns
 from . import _progress
-from ._representation import Recipe
+from ._representation import Recipe, Representation
+from ._targets import Numbers, Targets, labels_of
+from ._units import warn_of_units
 
 
 def is_stream(X: Any) -> bool:
@@ -107,7 +108,7 @@ class Estimator(_progress.CallbackSupportMixin):
         if is_stream(X):
             container = self._opened(X, y, sample_weight, reset)
             first = next(iter(checked(container)))
-            if not isinstance(first.X, list):
+            if not is_objects(first.X):
                 self.n_features_in_ = first.X.shape[1]
             return Data.of(container, self._recipe.pairwise)
         if reset:
@@ -124,6 +125,22 @@ class Estimator(_progress.CallbackSupportMixin):
             return Data.of(InMemory(self._restricted(X), y, sample_weight))
         X = Sides.of(X) if self._recipe.is_directed else X
         return Data.of(InMemory(X, y, sample_weight), self._recipe.pairwise)
+
+    def _targets_of(self, survey: Survey) -> Targets:
+        """Return what the targets of a fit are."""
+        if self._classifies:
+            return labels_of(survey, self._name, self.class_weight)
+        return Numbers.of(survey, self._name)
+
+    def _warn_of_units(self, survey: Survey) -> None:
+        """Warn if one column of a fit hides the other columns from a kernel of distances."""
+        if self._recipe.depends_on_units(survey.sample.X):
+            warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
+
+    def _warn_of_direction(self, representation: Representation) -> None:
+        """Warn if the kernel of a fit has two sides and the learner uses one of them."""
+        if not self._recipe.both_sides:
+            representation.warn_if_two_sided(self._name, self._two_sided_name)
 
     def _restricted(self, X: Any) -> Any:
         """Return later rows as the fitted map takes them."""
@@ -154,7 +171,7 @@ class Estimator(_progress.CallbackSupportMixin):
             else:
                 options = {"multi_output": True, "y_numeric": True}
             X, y = validate_data(self, X, y, reset=reset, **self._formats, **options)
-            y = y.toarray() if sparse.issparse(y) else y
+            y = dense(y)
         else:
             # The kernel brings equal objects into one form; its errors name the index of an object.
             X, y = self._recipe.kernel_of_rows._check_data(as_objects(X)), np.asarray(y)

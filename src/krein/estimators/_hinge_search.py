@@ -39,12 +39,12 @@ class CenteredRows:
 
     def __init__(self, blocks: FeatureBlocks, center: bool):
         self.blocks, self.n_rows, self.width = blocks, blocks.n_rows, blocks.width
-        seen = fold(blocks, _Sides(blocks))
+        seen = fold(blocks, _Gathered(blocks))
         self.Y, self.weight, self.hashes = seen.Y, seen.weight, seen.hashes
         self.targets = list(np.ascontiguousarray(seen.Y.T))  # ±1 of each binary problem
         self.mean = seen.total / self.weight.sum() if center else np.zeros(self.width)
         self._kept = seen.kept
-        for i, (rows, Z) in enumerate(self._kept):  # one by one, so that not all exist twice
+        for i, (rows, Z) in enumerate(self._kept):  # one by one, to save memory
             self._kept[i] = rows, self._centered(Z)
 
     def __iter__(self) -> Iterator[Piece]:
@@ -61,8 +61,8 @@ class CenteredRows:
         return fold(self, _Squares(self.weight)).total / float(self.weight.sum()) or 1.0
 
 
-class _Sides:
-    """The statistic that collects targets, weights and hashes of all rows."""
+class _Gathered:
+    """The statistic of targets, weights and hashes of all rows, and of features that are kept."""
 
     def __init__(self, blocks: FeatureBlocks):
         n = blocks.n_rows
@@ -74,7 +74,7 @@ class _Sides:
         self.keeps = blocks.is_small
         self.kept: list[Piece] = []
 
-    def update(self, block: FeatureBlock) -> _Sides:
+    def update(self, block: FeatureBlock) -> _Gathered:
         self.Y[block.rows], self.hashes[block.rows] = block.Y, block.hashes
         self.seen[block.rows] = True
         if block.weight is not None:
@@ -84,7 +84,7 @@ class _Sides:
             self.kept.append((block.rows, block.Z))
         return self
 
-    def merge(self, other: _Sides) -> _Sides:
+    def merge(self, other: _Gathered) -> _Gathered:
         for name in ("Y", "weight", "hashes"):
             getattr(self, name)[other.seen] = getattr(other, name)[other.seen]
         self.seen |= other.seen
@@ -110,8 +110,8 @@ class _Squares:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A fold: rows to learn from, and rows left out that judge what was learned.
+class MarginFold:
+    """A fold of a margin machine: rows to learn from, and rows left out that judge the machine.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class SharedMap(LeftOut):
+class SharedMapFold(MarginFold):
     """A fold whose map has seen all rows: the rows left out are walked with the others."""
 
     test: NDArray[np.intp]
@@ -198,7 +198,7 @@ class SharedMap(LeftOut):
 
 
 @dataclass(frozen=True)
-class OwnMap(LeftOut):
+class OwnMapFold(MarginFold):
     """A fold with a map of its own, which has not seen the rows left out."""
 
     Z: Array
@@ -229,11 +229,11 @@ class Search:
         self._starts: dict[tuple[int, int], Array] = {}
         self._solved: dict[tuple[int, Split], Array] = {}
 
-    def folds(self) -> Iterable[LeftOut]:
+    def folds(self) -> Iterable[MarginFold]:
         """The folds that can be judged."""
         return self._nested if self.nested else self._shared()
 
-    def _shared(self) -> Iterator[LeftOut]:
+    def _shared(self) -> Iterator[MarginFold]:
         rows = self.rows
         places = self.task.survey.folds(rows.hashes, slice(None))
         for number in range(self.task.survey.folds.n_folds):
@@ -241,17 +241,17 @@ class Search:
             test = np.flatnonzero((places == number) & (rows.weight > 0))
             if len(test) and weight.sum() > 0:
                 Y, judging = rows.Y[test], rows.weight[test]
-                yield SharedMap(self.solver, rows, weight, Y, judging, number, test)
+                yield SharedMapFold(self.solver, rows, weight, Y, judging, number, test)
 
     @cached_property
-    def _nested(self) -> list[LeftOut]:
+    def _nested(self) -> list[MarginFold]:
         return [self._own(number, part) for number, part in enumerate(self.task.folds)]
 
-    def _own(self, number: int, part: Fold) -> LeftOut:
+    def _own(self, number: int, part: Fold) -> MarginFold:
         rows = CenteredRows(part.blocks, self.solver.fit_intercept)
         solver = replace(self.solver, form=part.blocks.representation.form)
         Z = part.Z - rows.mean
-        return OwnMap(solver, rows, rows.weight, part.Y, part.weight, number, Z)
+        return OwnMapFold(solver, rows, rows.weight, part.Y, part.weight, number, Z)
 
     def scores(self, candidates: list[Split]) -> list[tuple[float, ...]]:
         """Error, loss, squared error and Brier score of each candidate, on the rows left out."""
@@ -286,9 +286,9 @@ class Search:
         return loss / total, gradient / total
 
     def _loss_and_gradient(
-        self, part: LeftOut, k: int, y: Array, penalty: Split
+        self, part: MarginFold, k: int, y: Array, penalty: Split
     ) -> tuple[float, Array]:
-        """The same for one fold and one class, as sums over the rows."""
+        """The loss and its derivatives for one fold and one class, summed over the rows."""
         start = self._starts.get((part.number, k), np.zeros(part.rows.width + 1))
         state = part.solve(y, penalty, NewtonState.at(part.rows, start))
         self._starts[part.number, k] = state.coef

@@ -25,9 +25,8 @@ from ._passes import OutsideFolds, Predictions
 from ._penalties import is_tuned
 from ._progress import reporting, stage, with_callbacks
 from ._representation import Recipe, Representation
-from ._targets import Numbers, Targets, labels_of
+from ._targets import Numbers, Targets
 from ._task import Task
-from ._units import warn_of_units
 
 Array = NDArray[np.floating]
 
@@ -36,8 +35,7 @@ class Learner(Certainty, Estimator):
     """Base of the learners on features: a learner sees Z(x) and never X itself.
 
     `fit` opens the data as a container, makes one pass for a survey, fits the map on the survey's
-    sample, and solves the task that data, targets and representation make. Subclasses define
-    `_solve`.
+    sample, and solves the `Task` of data, targets and representation. Subclasses define `_solve`.
     """
 
     features_: Any
@@ -76,10 +74,10 @@ class Learner(Certainty, Estimator):
                 data = self._open(X, y, sample_weight)
                 survey = self._survey(data, self._key(rng))
                 targets = self._targets_of(survey)
-            if self._recipe.depends_on_units(survey.sample.X):
-                warn_of_units(self._name, survey.sample.X, vars(self).get("feature_names_in_"))
+            self._warn_of_units(survey)
             with stage(self, "features"):
                 representation = self._recipe.fit(survey.sample, targets, rng)
+                self._warn_of_direction(representation)
             with stage(self, "learning"):
                 self._learn(Task(data, survey, targets, self._recipe, representation))
             self._forget_folds()
@@ -136,13 +134,9 @@ class Learner(Certainty, Estimator):
     def _adopt(self, task: Task) -> None:
         for name in ("cv_results_", "_calibration"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        representation = task.representation
-        # An automatic learner warns once for all its trials.
-        if task.recipe.owner == self._name and not task.recipe.both_sides:
-            representation.warn_if_two_sided(self._name, self._two_sided_name)
-        self._representation, self._targets = representation, task.targets
+        self._representation, self._targets = task.representation, task.targets
         self._columns = task.data.columns
-        self.features_ = representation.features
+        self.features_ = task.representation.features
         self.__dict__.pop("kernel_", None)  # of an earlier fit
         if self.features is None:
             self.kernel_ = self.features_.kernel_
@@ -154,13 +148,8 @@ class Learner(Certainty, Estimator):
         return Recipe(self._name, self.kernel, self.n_components, self.features, self.random_state)
 
     def _survey(self, data: Data, key: int) -> Survey:
-        folds = None if isinstance(self.cv, str) else self.cv  # rows that are left out need none
+        folds = None if isinstance(self.cv, str) else self.cv  # "loo" needs no folds
         return Survey.of(data, key, folds, self._classifies, self._name)
-
-    def _targets_of(self, survey: Survey) -> Targets:
-        if self._classifies:
-            return labels_of(survey, self._name, self.class_weight)
-        return Numbers.of(survey, self._name)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
         """One BLAS thread while the map is small: rows are walked by threads of our own."""
@@ -172,7 +161,7 @@ class Learner(Certainty, Estimator):
         return blas_threads_for((), *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
-        """The seed of samples and folds: without a random state always the same."""
+        """The seed of samples and folds; it is 0 if `random_state` is None."""
         return 0 if self.random_state is None else as_key(rng)
 
     def _store(self, coef: Array, intercept: Array) -> None:

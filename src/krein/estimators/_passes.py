@@ -14,10 +14,12 @@ from ._targets import Targets
 from ._task import FeatureBlock
 
 Array = NDArray[np.floating]
+# The number of candidates that are applied to a block at a time.
+AT_ONCE = 64
 
 
-class Scores:
-    """Errors and losses of candidates, summed over folds.
+class Errors:
+    """Shares of wrong rows and Brier scores of candidates, summed over rows.
 
     Parameters
     ----------
@@ -27,84 +29,16 @@ class Scores:
 
     def __init__(self, n_candidates: int, targets: Targets):
         self.targets = targets
-        self.wrong, self.lost, self.squares, self.clipped = np.zeros((4, n_candidates))
-        self.total = 0.0
-
-    def add(self, outputs: Array, Y: Array, weight: Array, losses: Array) -> None:
-        """Add outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
-        self.total += float(weight.sum())
-        self.lost += losses @ weight
-        self.wrong += self.targets.mistakes(outputs, Y) @ weight
-        self.squares += np.square(outputs - Y).sum(axis=2) @ weight
-        self.clipped += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
-
-    def merge(self, other: Scores) -> Scores:
-        """Add the losses of `other`, in place."""
-        for name in ("wrong", "lost", "squares", "clipped", "total"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        return self
-
-    @property
-    def errors(self) -> Array:
-        """The share of rows with a wrong class."""
-        return self.wrong / (self.total or 1.0)
-
-    @property
-    def squared_errors(self) -> Array:
-        return self.squares / (self.total or 1.0)
-
-    @property
-    def brier(self) -> Array:
-        """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
-        return self.clipped / (4 * self.total or 1.0)
-
-    @property
-    def losses(self) -> Array:
-        return self.lost / (self.total or 1.0)
-
-
-class Mistakes:
-    """The statistic of wrong rows: each row is judged by the coefficients of its own fold.
-
-    Parameters
-    ----------
-    folds : Folds or GivenFolds
-    fitted : dict
-        For each fold that is judged, coefficients (c, p, q) and intercepts (c, q).
-    targets : Classes or Tags
-    at_once : int, default=64
-        The number of candidates that are applied at a time.
-    """
-
-    def __init__(
-        self,
-        folds: Folds | GivenFolds,
-        fitted: dict[int, tuple[Array, Array]],
-        targets: Targets,
-        at_once: int = 64,
-    ):
-        self.folds, self.fitted, self.targets, self.at_once = folds, fitted, targets, at_once
-        n_candidates = len(next(iter(fitted.values()))[0])
         self.wrong, self.clipped = np.zeros((2, n_candidates))
         self.total = 0.0
 
-    def update(self, block: FeatureBlock) -> Mistakes:
-        places = self.folds(block.hashes, block.rows)
-        s = np.ones(len(block.Z)) if block.weight is None else block.weight
-        for number, (coefs, intercepts) in self.fitted.items():
-            rows = np.flatnonzero(places == number)
-            self.total += float(s[rows].sum())
-            for first in range(0, len(coefs) if len(rows) else 0, self.at_once):
-                part = slice(first, first + self.at_once)
-                out = block.Z[rows] @ coefs[part].astype(block.Z.dtype)
-                out = out + intercepts[part][:, None]
-                wrong = self.targets.mistakes(out, block.Y[rows])
-                self.wrong[part] += wrong @ s[rows]
-                distance = np.square(np.clip(out, -1, 1) - block.Y[rows]).sum(axis=2)
-                self.clipped[part] += distance @ s[rows]
-        return self
+    def _judge(self, outputs: Array, Y: Array, weight: Array, part: slice = slice(None)) -> None:
+        """Add outputs (c, n, q) of some candidates on rows with targets Y (n, q)."""
+        self.wrong[part] += self.targets.mistakes(outputs, Y) @ weight
+        self.clipped[part] += np.square(np.clip(outputs, -1, 1) - Y).sum(axis=2) @ weight
 
-    def merge(self, other: Mistakes) -> Mistakes:
+    def merge(self, other: Self) -> Self:
+        """Add the errors of `other`, in place."""
         self.wrong += other.wrong
         self.clipped += other.clipped
         self.total += other.total
@@ -119,6 +53,74 @@ class Mistakes:
     def brier(self) -> Array:
         """The squared error of ½ (1 + f) as a probability; outputs f beyond ±1 are certain."""
         return self.clipped / (4 * self.total or 1.0)
+
+
+class Scores(Errors):
+    """Errors and losses of candidates, summed over folds.
+
+    Parameters
+    ----------
+    n_candidates : int
+    targets : Numbers or Classes or Tags
+    """
+
+    def __init__(self, n_candidates: int, targets: Targets):
+        super().__init__(n_candidates, targets)
+        self.lost, self.squares = np.zeros((2, n_candidates))
+
+    def add(self, outputs: Array, Y: Array, weight: Array, losses: Array) -> None:
+        """Add outputs (c, n, q) and losses (c, n) on rows with targets Y (n, q)."""
+        self.total += float(weight.sum())
+        self.lost += losses @ weight
+        self.squares += np.square(outputs - Y).sum(axis=2) @ weight
+        self._judge(outputs, Y, weight)
+
+    def merge(self, other: Self) -> Self:
+        """Add the losses of `other`, in place."""
+        self.lost += other.lost
+        self.squares += other.squares
+        return super().merge(other)
+
+    @property
+    def squared_errors(self) -> Array:
+        return self.squares / (self.total or 1.0)
+
+    @property
+    def losses(self) -> Array:
+        return self.lost / (self.total or 1.0)
+
+
+class Mistakes(Errors):
+    """The statistic of wrong rows: each row is judged by the coefficients of its own fold.
+
+    Parameters
+    ----------
+    folds : Folds or GivenFolds
+    fitted : dict
+        For each fold that is judged, coefficients (c, p, q) and intercepts (c, q).
+    targets : Classes or Tags
+    """
+
+    def __init__(
+        self,
+        folds: Folds | GivenFolds,
+        fitted: dict[int, tuple[Array, Array]],
+        targets: Targets,
+    ):
+        super().__init__(len(next(iter(fitted.values()))[0]), targets)
+        self.folds, self.fitted = folds, fitted
+
+    def update(self, block: FeatureBlock) -> Mistakes:
+        places = self.folds(block.hashes, block.rows)
+        s = np.ones(len(block.Z)) if block.weight is None else block.weight
+        for number, (coefs, intercepts) in self.fitted.items():
+            rows = np.flatnonzero(places == number)
+            self.total += float(s[rows].sum())
+            for first in range(0, len(coefs) if len(rows) else 0, AT_ONCE):
+                part = slice(first, first + AT_ONCE)
+                out = block.Z[rows] @ coefs[part].astype(block.Z.dtype)
+                self._judge(out + intercepts[part][:, None], block.Y[rows], s[rows], part)
+        return self
 
 
 class OutsideFolds:

@@ -128,7 +128,7 @@ class Wanted:
     def finer_grid(self, problem: LeastSquares, scale: float, form: Form) -> list[Any]:
         """Return the penalties to try if further ones cost little: a finer default grid of alpha.
 
-        If both penalties are free, pairs of them are many already.
+        If both penalties are tuned, the default grid has many pairs already and is returned.
         """
         is_given = self.alphas is not None or not isinstance(self.alpha, str)
         if is_given or self.is_second_free(form):

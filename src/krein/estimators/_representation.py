@@ -17,8 +17,8 @@ from .._validation import outside_level
 from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
-from ..kernels.errors import BadPairError
-from ..rows import left_of, right_of
+from ..kernels.errors import BadPairError, counted_from, placed
+from ..rows import dense, left_of, right_of
 from ..streaming.survey import Rows
 from ._targets import Targets
 
@@ -68,7 +68,7 @@ class Representation:
         elif is_two_sided:
             form = Signature(np.ones(last._n_features_out))
         else:
-            width = _dense(features.transform(_seen(features, sample[:1]))).shape[1]
+            width = features.transform(_seen(features, sample[:1])).shape[1]
             form = Signature(np.ones(width))
         # Maps keep single precision.
         n_bytes = 4 if getattr(sample, "dtype", None) == np.float32 else 8
@@ -97,16 +97,14 @@ class Representation:
         start : int, default=0
             The index of the first row in the data, for error messages.
         """
-        try:
-            Z = _dense(self.features.transform(_seen(self.features, X)))
+        with counted_from(start):
+            Z = np.asarray(dense(self.features.transform(_seen(self.features, X))))
             return np.concatenate([Z, self.transform_dual(X)], axis=1) if self.is_doubled else Z
-        except BadPairError as bad:
-            raise bad.after(start) from None
 
     def transform_dual(self, X: Any) -> Array:
         """Return the features of rows as the second argument of the kernel."""
         X = _before_last(self.features, right_of(X))
-        return _dense(last_step(self.features).transform_dual(X))
+        return np.asarray(dense(last_step(self.features).transform_dual(X)))
 
     def warn_if_two_sided(self, owner: str, instead: str) -> None:
         """Warn that a learner that uses `transform` alone ignores the direction of the kernel.
@@ -161,11 +159,9 @@ class Outputs:
             Z = self.representation.transform(X, start)
             return Z @ self.coef.astype(Z.dtype)
         features = self.representation.features
-        try:
+        with counted_from(start):
             rows = _before_last(features, _seen(features, X))
             return last_step(features).weighted_values(rows, self._weights)
-        except BadPairError as bad:
-            raise bad.after(start) from None
 
 
 def last_step(features: Any) -> Any:
@@ -177,8 +173,8 @@ def last_step(features: Any) -> Any:
 def _before_last(features: Any, X: Any) -> Any:
     """Return the rows as the last step of a Pipeline sees them; other maps see X itself.
 
-    A slice of the Pipeline would ask its own last step whether it is fitted, which a step that
-    learns nothing denies.
+    A slice of the Pipeline would check that its own last step is fitted. The check fails for a step
+    that learns nothing.
     """
     for _, step in getattr(features, "steps", ())[:-1]:
         X = X if step is None or step == "passthrough" else step.transform(X)
@@ -189,10 +185,6 @@ def _seen(features: Any, X: Any) -> Any:
     """Return the rows as a map takes them: the first side of `Sides`, unless it asks for both."""
     first = features.steps[0][1] if hasattr(features, "steps") else features
     return X if getattr(first, "takes_sides", False) else left_of(X)
-
-
-def _dense(Z: Any) -> Array:
-    return Z.toarray() if sparse.issparse(Z) else np.asarray(Z)
 
 
 @dataclass(frozen=True)
@@ -269,11 +261,8 @@ class Recipe:
         if self.random_state is not None or self.features is None:
             _seed(features, rng)
         sample = sample._replace(X=_seen(features, sample.X))
-        try:
+        with placed(sample.places, sample.places):
             features, supervised = _fitted(features, sample, targets)
-        except BadPairError as bad:
-            places = sample.places
-            raise (bad if places is None else bad.among(places, places)) from None
         found = replace(Representation.of(features, sample.X), is_supervised=supervised)
         return found.of_both_sides() if self.both_sides else found
 

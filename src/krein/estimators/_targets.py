@@ -55,6 +55,10 @@ class Numbers:
                 "for the classifiers."
             ) from error
 
+    def check_more(self, survey: Survey, announced: NDArray | None) -> None:
+        """Raise if the targets of further rows have another shape."""
+        check_like(self.owner, "outputs", _shape(self), _shape(survey))
+
     def for_map(self, y: Any) -> NDArray:
         """Return the targets as a map takes them: numbers of shape (n,) or (n, q)."""
         return self.decision(self.encode(y) / self.unit)
@@ -123,6 +127,11 @@ class Classes:
     def is_vector(self) -> bool:
         """True if there is one output, for two classes."""
         return len(self.labels) == 2
+
+    def check_more(self, survey: Survey, announced: NDArray | None) -> None:
+        """Raise if further rows have other labels, or several labels per row."""
+        _check_labels(self.labels, survey, announced)
+        check_like(self.owner, "outputs", 1, survey.n_outputs)
 
     def for_map(self, y: Any) -> NDArray:
         """Return the targets as a map takes them: labels of shape (n,)."""
@@ -206,6 +215,11 @@ class Tags:
         """The indices of the columns of y."""
         return np.arange(self.n_outputs)
 
+    def check_more(self, survey: Survey, announced: NDArray | None) -> None:
+        """Raise if further rows have another number of labels."""
+        _check_labels(self.labels, survey, announced)
+        check_like(self.owner, "outputs", self.n_outputs, survey.n_outputs)
+
     def for_map(self, y: Any) -> NDArray:
         """Return the targets as a map takes them: 0 and 1, shape (n, q)."""
         return np.asarray(y)
@@ -246,6 +260,34 @@ def labels_of(survey: Survey, owner: str, class_weight: Any) -> Classes | Tags:
     """Return the targets of a classifier: one label per row, or several."""
     kind = Classes if survey.is_vector or survey.n_outputs == 1 else Tags
     return kind.of(survey, owner, class_weight)
+
+
+def check_like(owner: str, what: str, had: Any, has: Any) -> None:
+    """Raise if further rows of `partial_fit` differ from the first ones in what is named."""
+    if had != has:
+        raise ValueError(
+            f"{owner}.partial_fit got rows with other {what} than before: {has} after {had}."
+        )
+
+
+def _shape(seen: Numbers | Survey) -> str:
+    return "shape (n,)" if seen.is_vector else f"shape (n, {seen.n_outputs})"
+
+
+def _check_labels(labels: NDArray, survey: Survey, announced: NDArray | None) -> None:
+    """Raise if further rows of `partial_fit` have labels that the first rows did not have."""
+    if announced is not None and not np.array_equal(announced, labels):
+        raise ValueError(
+            f"classes {announced.tolist()} differ from those of the first call to partial_fit, "
+            f"{labels.tolist()}."
+        )
+    assert survey.labels is not None
+    unseen = ~np.isin(survey.labels, labels)
+    if unseen.any():
+        raise ValueError(
+            f"y has the labels {survey.labels[unseen].tolist()}, which the first call to "
+            "partial_fit did not have: pass all labels there as classes=…"
+        )
 
 
 def decide(outputs: Array, labels: NDArray) -> NDArray:

@@ -255,7 +255,7 @@ class Task:
         with warnings.catch_warnings():
             # The user asked for a rank on all rows, not on the rows of a fold.
             warnings.simplefilter("ignore", FewRowsWarning)
-            warnings.simplefilter("ignore", UninformativeWarning)  # was given for all rows
+            warnings.simplefilter("ignore", UninformativeWarning)  # the fit on all rows has warned
             rng = as_generator(self.recipe.random_state)
             representation = self.recipe.fit(sample_of(part, 0), self.targets, rng)
         X = take(new.X, test)

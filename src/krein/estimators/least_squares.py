@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .._threads import LARGE
 from .._validation import as_generator, outside_level
@@ -23,7 +22,7 @@ from ._left_out import EqualRows, LeftOutRows, LeftOutScores, check_left_out
 from ._passes import Mistakes, Scores
 from ._penalties import Wanted, as_table
 from ._representation import Representation
-from ._targets import Classes, Numbers, Tags
+from ._targets import check_like
 from ._task import FeatureBlocks, Fold, Task
 
 Array = NDArray[np.floating]
@@ -331,7 +330,9 @@ class LeastSquaresLearner(Learner):
         rng = as_generator(self.random_state)
         key = self._key(rng)
         survey = self._survey(data, key)
-        self._check_like(before, survey, announced)
+        columns = before.get("n_features_in_"), vars(self).get("n_features_in_")
+        check_like(self._name, "columns", *columns)
+        self._targets.check_more(survey, announced)
         # Earlier rows cannot be dealt anew: further rows go to folds by their content alone.
         folds = Folds(int(self.cv), key) if tuned else None
         blocks = FeatureBlocks(data, self._representation, self._targets, survey.n_rows)
@@ -349,6 +350,7 @@ class LeastSquaresLearner(Learner):
             survey = survey.with_labels(announced)
         targets = self._targets_of(survey)
         representation = self._recipe.fit(survey.sample, targets, rng)
+        self._warn_of_direction(representation)
         self._check_unsupervised(representation)
         task = Task(data, survey, targets, self._recipe, representation)
         self._adopt(task)
@@ -361,40 +363,4 @@ class LeastSquaresLearner(Learner):
                 f"{self._name}.partial_fit cannot tune penalties with features that use y: the map "
                 "has seen the targets of the first rows, and it cannot be fitted anew without the "
                 "rows of each fold. Give alpha as a number, or use fit."
-            )
-
-    def _check_like(
-        self, before: dict[str, Any], survey: Survey, announced: NDArray | None
-    ) -> None:
-        """Raise if further rows have other columns, outputs or labels than the first ones."""
-        check_is_fitted(self)
-        targets = self._targets
-        columns = before.get("n_features_in_"), vars(self).get("n_features_in_")
-        if not isinstance(targets, Numbers):
-            self._check_labels(targets, survey, announced)
-            columns_of_y = targets.n_outputs if isinstance(targets, Tags) else 1
-            outputs: tuple[Any, Any] = columns_of_y, survey.n_outputs
-        else:
-            outputs = targets.is_vector, survey.is_vector
-        for what, (had, has) in {"columns": columns, "outputs": outputs}.items():
-            if had != has:
-                raise ValueError(
-                    f"{self._name}.partial_fit got rows with other {what} than before: {has} "
-                    f"after {had}."
-                )
-
-    def _check_labels(
-        self, targets: Classes | Tags, survey: Survey, announced: NDArray | None
-    ) -> None:
-        if announced is not None and not np.array_equal(announced, targets.labels):
-            raise ValueError(
-                f"classes {announced.tolist()} differ from those of the first call to partial_fit, "
-                f"{targets.labels.tolist()}."
-            )
-        assert survey.labels is not None
-        unseen = ~np.isin(survey.labels, targets.labels)
-        if unseen.any():
-            raise ValueError(
-                f"y has the labels {survey.labels[unseen].tolist()}, which the first call to "
-                "partial_fit did not have: pass all labels there as classes=…"
             )

@@ -131,7 +131,6 @@ def fourier_features(
     frequencies: np.ndarray,
     amplitudes: np.ndarray,
     phases: np.ndarray | None = None,
-    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return cosine features, then sine features, of the projections of the rows of `X`.
 
@@ -148,8 +147,6 @@ def fourier_features(
         The amplitudes.
     phases : (N,) array, optional
         The phases; None means zero.
-    out : (n, 2 N) array, optional
-        C-contiguous array of the type of the result that receives the result.
 
     Returns
     -------
@@ -170,13 +167,10 @@ def fourier_features(
     # Copies, because Numba would compile the kernel again for read-only arrays.
     a = np.array(amplitudes, dtype)
     b = np.zeros(N, dtype) if phases is None else np.array(phases, dtype)
-    if out is None:
-        out = np.empty((n, 2 * N), dtype)
-    elif out.shape != (n, 2 * N) or out.dtype != dtype or not out.flags.carray:
-        raise ValueError(f"out must be a C-contiguous {dtype} array of shape {(n, 2 * N)}.")
     if W.shape != (N, d) or a.shape != (N,) or b.shape != (N,):
         raise ValueError(f"frequencies {W.shape}, amplitudes {a.shape}, phases {b.shape}, d = {d}")
     rows, features = _Rows(X, dtype), _Map(W, a, b, sincos_kernel(dtype))
+    out = np.empty((n, 2 * N), dtype)
     if n * N * d <= SMALL:
         _fill(rows, features, out.reshape(n, 2, N), 1)
     else:

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -29,9 +28,9 @@ from .._validation import (
     own,
 )
 from ..forms import Form
-from ..kernels import Kernel
+from ..kernels import Gaussian, Kernel
 from ..measures import GegenbauerMeasure, Measure
-from ..rows import canonical, count
+from ..rows import canonical, count, dense
 from .geometry import Range
 from .retrieval import check_neighbours, largest_products
 
@@ -63,10 +62,13 @@ class FeatureMap(
     True
     """
 
+    kernel: Any
     form_: Form
     kernel_: Kernel
     n_components: int
     random_state: Any
+    # What ``kernel=None`` means.
+    _default_kernel: type[Kernel] = Gaussian
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -245,7 +247,7 @@ class FeatureMap(
 
     def _resolved_kernel(self) -> Kernel:
         """Return the kernel that the map approximates, with defaults filled in."""
-        raise TypeError(f"{type(self).__name__} must define _resolved_kernel.")
+        return self._default_kernel() if self.kernel is None else self.kernel
 
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """Return the matrix that `approximate_kernel` approximates."""
@@ -283,5 +285,4 @@ def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]
     """Return at most n random rows of X as a dense float64 array; fewer if rows are very wide."""
     n = max(50, min(n, SAMPLE_BYTES // (8 * X.shape[1])))
     rows = X if X.shape[0] <= n else X[np.sort(rng.choice(X.shape[0], n, replace=False))]
-    dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-    return dense.astype(np.float64)
+    return np.asarray(dense(rows)).astype(np.float64)

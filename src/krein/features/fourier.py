@@ -12,9 +12,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_rows
-from .._validation import UNIT_TOLERANCE, store
+from .._validation import UNIT_TOLERANCE, outside_level, store
 from ..atoms import Atoms
-from ..kernels import FromMeasure, Gaussian, Kernel, NoMeasureError
+from ..kernels import FromMeasure, Kernel, NoMeasureError
 from ..kernels._spectrum import NYSTROM_HINT
 from ..kernels.values import check_values, warn_uninformative
 from ..measures import Measure
@@ -212,7 +212,7 @@ class RandomFourier(WaveMap, RandomMap):
                 f"kernel is at most {size:.3g} on these rows, so {self.n_components} features are "
                 "mostly noise: use krein.Nystrom, or a narrower kernel.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside_level(),
             )
 
     def _resolved_kernel(self) -> Kernel:
@@ -220,7 +220,7 @@ class RandomFourier(WaveMap, RandomMap):
             if self.kernel is not None:
                 raise ValueError("Pass kernel or measure, not both: set one of them to None.")
             return FromMeasure(self.measure)
-        return Gaussian() if self.kernel is None else self.kernel
+        return super()._resolved_kernel()
 
     def _known_measure(self, X: Any) -> Measure:
         """Return the measure of the kernel; the error of a kernel without one says why."""

@@ -18,6 +18,7 @@ from ..kernels._distances import norms, tamed_rows
 from ..measures import zonal
 from ..measures.radial import Profile
 from ..measures.sphere import EXACT_DEGREES, GegenbauerMeasure
+from ..rows import dense
 from ..samplers import SAMPLERS, Sampler
 from .base import RandomMap, sample_rows
 from .calibrate import MAX_ROWS, calibrate_columns
@@ -87,6 +88,7 @@ class RandomGegenbauer(RandomMap):
     (200, 64)
     """
 
+    _default_kernel = ArcCosine
     _parameter_constraints = {
         "kernel": [Kernel, None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -166,9 +168,6 @@ class RandomGegenbauer(RandomMap):
         K = self.kernel_(rows)
         return calibrate_columns(self._columns(rows), groups, weights[first], K)[groups]
 
-    def _resolved_kernel(self) -> Kernel:
-        return ArcCosine() if self.kernel is None else self.kernel
-
     def exact_kernel(self, X: Any, Y: Any = None) -> NDArray:
         """Return the matrix that `approximate_kernel` approximates, the kernel of the unit rows."""
         left = self._on_sphere(self._validate(X, reset=False))
@@ -192,7 +191,7 @@ class RandomGegenbauer(RandomMap):
         at = int(self._has_constant)
         out[:, :at] = 1
         if self._has_linear:
-            out[:, at : at + X.shape[1]] = X.toarray() if hasattr(X, "toarray") else X
+            out[:, at : at + X.shape[1]] = dense(X)
             at += X.shape[1]
         directions = self.directions_.T.astype(X.dtype)
         for degree in np.unique(self.degrees_):

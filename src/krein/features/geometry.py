@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import row_blocks
+from .._validation import outside_level
 from ..kernels import Kernel
 from ..measures.radial import Profile
+from ..rows import dense
 
 # Safety factor: the sweeps find a distant pair of rows, but not always the most distant pair.
 MARGIN = 1.05
@@ -119,7 +121,7 @@ class Range:
             f"beyond it the map is off by {100 * error:.3g} % of the largest kernel value. Fit on "
             "rows that cover the range, or pass a larger diameter.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=outside_level(),
         )
         return True
 
@@ -179,5 +181,4 @@ def measure_extent(X: Any) -> Extent:
 
 
 def _row(X: Any, i: int) -> NDArray[np.floating]:
-    row = X[[i]]
-    return np.asarray(row.toarray() if hasattr(row, "toarray") else row, dtype=float).ravel()
+    return np.asarray(dense(X[[i]]), dtype=float).ravel()

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import Core, eigh_of_features
+from .._core import eigh_of_features
 from .._hashing import as_key
 from .._threads import blas_threads_for
 from .._validation import store
@@ -21,9 +21,10 @@ from ..kernels.values import warn_uninformative
 from ..rows import count, take
 from .base import N_JOBS, FeatureMap
 from .choice import choose_landmarks, warn_of_few_rows
-from .cores import check_not_zero, fit_core
+from .cores import check_not_zero
+from .design import Design
 from .explosions import Guard, guarded
-from .landmarks import RULES, LandmarkRule, extended, sample_size
+from .landmarks import RULES, LandmarkRule
 from .own_values import own_values
 from .projection import LandmarkValues, Values, project, weighted
 from .rank import choose_rank
@@ -31,8 +32,6 @@ from .source import Source, as_kernel, landmark_columns
 
 # The number of landmarks whose kernel values show whether the kernel says anything.
 N_JUDGED = 100
-# Largest default number of landmarks beyond the rank: the cost of `fit` grows with their cube.
-MOST_SPARE = 300
 
 
 class Nystrom(FeatureMap):
@@ -230,16 +229,23 @@ class Nystrom(FeatureMap):
         self.__dict__.pop("form_", None)  # left over from a fit with a symmetric kernel
         source = Source(self.kernel_, X, self.n_jobs, y, self._known)
         del self._known
-        self.n_components_, self.rank_errors_ = choose_rank(self, source, key := as_key(rng))
+        key = as_key(rng)
+        found = choose_rank(self.n_components, self.landmarks, self._design, source, key)
+        self.n_components_, self.rank_errors_ = found
         warn_of_few_rows(self.landmarks, len(source), self.n_landmarks or self.n_components_)
-        with blas_threads_for((), self._wanted()):
-            self._learn_core(source, key)
+        design = self._design(self.n_components_)
+        with blas_threads_for((), design.n_wanted):
+            self._learn_core(source, design, key)
 
-    def _learn_core(self, source: Source, key: int) -> None:
-        source, indices, inside = choose_landmarks(self.landmarks, source, self._wanted(), key)
-        sample = self._sample(source, indices, key)
+    def _design(self, rank: int) -> Design:
+        """Return the number of landmarks and the kind of core of a map of this rank."""
+        return Design(rank, self.n_landmarks, self.core, self.tol)
+
+    def _learn_core(self, source: Source, design: Design, key: int) -> None:
+        source, indices, inside = choose_landmarks(self.landmarks, source, design.n_wanted, key)
+        sample = design.sample(source, indices, key)
         self._check_informative(source, indices[:N_JUDGED])
-        core = self._fit_core(source, indices, sample).triangular(len(source))
+        core = design.fit(source, indices, sample).triangular(len(source))
         check_not_zero(core, source, len(indices))
         self.component_indices_ = indices if inside else None
         self.landmarks_ = source.take(indices)
@@ -255,20 +261,6 @@ class Nystrom(FeatureMap):
         """Warn if nothing can be learned from the values of some landmarks."""
         if not source.precomputed:
             warn_uninformative(self.kernel_, source.values(rows, rows), source.take(rows))
-
-    def _wanted(self) -> int:
-        """Return the number of landmarks to choose."""
-        return self.n_landmarks or self.n_components_ + min(2 * self.n_components_, MOST_SPARE)
-
-    def _sample(self, source: Source, indices: NDArray[np.intp], key: int) -> NDArray[np.intp]:
-        """Return the rows on which the core is fitted; the landmarks come first."""
-        if self.core != "sketch":
-            return indices
-        return extended(source.draws(key), indices, sample_size(len(indices)))
-
-    def _fit_core(self, source: Source, indices: NDArray, sample: NDArray) -> Core:
-        rank = min(self.n_components_, len(indices))
-        return fit_core(self.core, source, indices, sample, rank, self.tol)
 
     def _guard_of(self, *fitted: Any) -> Guard | None:
         return guarded(self, *fitted)

@@ -13,7 +13,7 @@ from .._blocks import BLOCK_BYTES, Scratch, row_blocks
 from .._threads import one_blas_thread, over_blocks
 from ..kernels import Kernel
 from ..kernels.base import common_dtype
-from ..kernels.errors import BadPairError
+from ..kernels.errors import placed
 from ..kernels.processes import kernel_values
 from ..kernels.values import check_values
 from ..rows import count
@@ -51,10 +51,8 @@ class LandmarkValues:
         pairs = range(count(self.X))[rows], self._places
         if self.kernel.takes_vectors:
             return check_values(self.kernel, self.unchecked(rows), *pairs)
-        try:
+        with placed(*pairs):
             return kernel_values(self.kernel, self.X[rows], self.landmarks, self.n_jobs)
-        except BadPairError as bad:
-            raise bad.among(*pairs) from None
 
     def unchecked(self, rows: slice) -> NDArray:
         """Return the values of a kernel of vectors, finite or not."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from .._core import Core
 from .._hashing import Hashes, Salt
 from .._validation import outside_level
 from .choice import Choice, choose_landmarks
+from .design import Design
 from .landmarks import LandmarkRule
 from .pairs import Pairs
 from .source import Source
@@ -33,13 +34,23 @@ class Rank(NamedTuple):
     errors: dict[int, float]
 
 
-def choose_rank(owner: Any, source: Source, key: int) -> Rank:
+def choose_rank(
+    n_components: int | str,
+    landmarks: Any,
+    design: Callable[[int], Design],
+    source: Source,
+    key: int,
+) -> Rank:
     """Return the rank of a Nyström map.
 
     Parameters
     ----------
-    owner : Nystrom
-        The map with its parameters. Its `n_components` is a number, which is returned, or "auto".
+    n_components : int or "auto"
+        The parameter of `Nystrom`. A number is returned as it is.
+    landmarks : str, LandmarkRule, array-like or callable
+        The parameter of `Nystrom`.
+    design : callable
+        ``design(rank)`` is the design of a map of this rank.
     source : Source
         The training objects.
     key : int
@@ -49,9 +60,9 @@ def choose_rank(owner: Any, source: Source, key: int) -> Rank:
     -------
     Rank
     """
-    if not isinstance(owner.n_components, str):
-        return Rank(int(owner.n_components), {})
-    trials = Trials(owner, source, key)
+    if not isinstance(n_components, str):
+        return Rank(int(n_components), {})
+    trials = Trials(landmarks, design, source, key)
     if trials.n_kinds <= FIRST:
         return Rank(trials.n_kinds, {})
     errors: dict[int, float] = {}
@@ -99,16 +110,18 @@ class Trials:
 
     Parameters
     ----------
-    owner : Nystrom
-        The map with its parameters.
+    landmarks : str, LandmarkRule, array-like or callable
+        The parameter of `Nystrom`.
+    design : callable
+        ``design(rank)`` is the design of a map of this rank.
     source : Source
         The training objects.
     key : int
         Seed of the random draws.
     """
 
-    def __init__(self, owner: Any, source: Source, key: int):
-        self.owner, self.source, self.key = owner, source, key
+    def __init__(self, landmarks: Any, design: Callable[[int], Design], source: Source, key: int):
+        self.landmarks, self.design, self.source, self.key = landmarks, design, source, key
         draws = source.draws(key)
         self.n_kinds = len(draws.kinds[0])
         self.n_held = min(N_HELD, int(HELD_SHARE * self.n_kinds))
@@ -117,24 +130,23 @@ class Trials:
 
     def error(self, rank: int) -> float | None:
         """Return the relative error of a map of this rank; None if all objects are landmarks."""
-        trial = copy.copy(self.owner)
-        trial.n_components_ = rank
-        choice, held = self._choose(trial)
+        design = self.design(rank)
+        choice, held = self._choose(design.n_wanted)
         if not len(held):
             return None
         source, landmarks = choice.source, choice.indices
-        sample = trial._sample(source, landmarks, self.key)
+        sample = design.sample(source, landmarks, self.key)
         sample = sample[~_among(source, self.key, sample, held)]
-        core = trial._fit_core(source, landmarks, sample)
+        core = design.fit(source, landmarks, sample)
         return held_out_error(source, landmarks, core, held)
 
-    def _choose(self, trial: Any) -> tuple[Choice, NDArray[np.intp]]:
+    def _choose(self, n_wanted: int) -> tuple[Choice, NDArray[np.intp]]:
         """Return the landmarks, and the held-out objects."""
-        if isinstance(trial.landmarks, str | LandmarkRule):
+        if isinstance(self.landmarks, str | LandmarkRule):
             rest = Rest(self.source, self.kept)
-            found = choose_landmarks(trial.landmarks, rest, trial._wanted(), self.key)
+            found = choose_landmarks(self.landmarks, rest, n_wanted, self.key)
             return Choice(self.source, self.kept[found.indices], True), self.held
-        found = choose_landmarks(trial.landmarks, self.source, trial._wanted(), self.key)
+        found = choose_landmarks(self.landmarks, self.source, n_wanted, self.key)
         draws = found.source.draws(self.key)
         return found, draws.others(found.indices, self.n_held, Salt.HELD)
 

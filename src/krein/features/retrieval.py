@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .._blocks import row_blocks
 from .._hashing import hash_rows
 from .._validation import ArgumentError
-from ..kernels.errors import BadPairError
+from ..kernels.errors import counted_from
 from ..rows import count, take
 
 Map = Callable[[Any], NDArray]
@@ -122,10 +122,8 @@ def _search(Z: NDArray, of_gallery: Map, gallery: Any, k: int) -> Found:
 
 def _mapped(features: Map, X: Any, part: slice) -> NDArray:
     """Return the features of some rows; an error names the place of a row in X."""
-    try:
+    with counted_from(part.start):
         return features(X[part])
-    except BadPairError as bad:
-        raise bad.after(part.start) from None
 
 
 def top(values: NDArray, k: int) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -15,10 +16,42 @@ from .._validation import store
 from ..kernels import Kernel
 from ..kernels.values import warn_uninformative
 from ..rows import count
+from .design import Design
 from .landmarks import LandmarkRule
 from .nystrom import Nystrom
 from .projection import Values, feature_dtype, over_values
 from .source import Source
+
+
+@dataclass(frozen=True)
+class PlainDesign(Design):
+    """The design of features that are the kernel values themselves, or a multiple of them.
+
+    Attributes
+    ----------
+    scale : bool
+        True if the values are divided by the root of the sum of their variances.
+    """
+
+    scale: bool
+
+    def fit(self, source: Source, landmarks: NDArray, sample: NDArray) -> Core:
+        """Return the identity, or a multiple of it."""
+        m = len(landmarks)
+        spread = 1.0
+        if self.scale:
+            # The landmarks alone need m² values; all rows would double the cost of `fit`.
+            values = source.values(landmarks, landmarks)
+            warn_uninformative(source.kernel, values)
+            with np.errstate(over="ignore"):
+                spread = float(np.sqrt(values.var(axis=0).sum())) or 1.0
+            if not np.isfinite(spread):
+                raise ValueError(
+                    f"SimilarityFeatures(scale=True) cannot scale values of {source.kernel!r} as "
+                    f"large as {np.abs(values).max():.3g}: scale the data or the kernel first."
+                )
+        scaled = np.eye(m) / spread
+        return Core(scaled, np.ones(m), None if source.is_symmetric else scaled)
 
 
 class SimilarityFeatures(Nystrom):
@@ -107,34 +140,14 @@ class SimilarityFeatures(Nystrom):
     ):
         store(self, locals())
 
-    def _wanted(self) -> int:
-        return self.n_components
-
-    def _sample(self, source: Source, indices: NDArray[np.intp], key: int) -> NDArray[np.intp]:
-        return indices
+    def _design(self, rank: int) -> Design:
+        return PlainDesign(rank, rank, self.core, 0.0, self.scale)
 
     def _check_informative(self, source: Source, rows: NDArray[np.intp]) -> None:
         """Do nothing: the warning needs values that these features do not compute."""
 
     def _guard_of(self, *fitted: Any) -> None:
         """Return no guard: features that are kernel values cannot explode."""
-
-    def _fit_core(self, source: Source, indices: NDArray, sample: NDArray) -> Core:
-        m = len(indices)
-        spread = 1.0
-        if self.scale:
-            # The landmarks alone need m² values; all rows would double the cost of `fit`.
-            values = source.values(indices, indices)
-            warn_uninformative(self.kernel_, values)
-            with np.errstate(over="ignore"):
-                spread = float(np.sqrt(values.var(axis=0).sum())) or 1.0
-            if not np.isfinite(spread):
-                raise ValueError(
-                    f"SimilarityFeatures(scale=True) cannot scale values of {self.kernel_!r} as "
-                    f"large as {np.abs(values).max():.3g}: scale the data or the kernel first."
-                )
-        scaled = np.eye(m) / spread
-        return Core(scaled, np.ones(m), None if source.is_symmetric else scaled)
 
     def _project(
         self, X: Any, matrix: NDArray, values: Values, own: NDArray[np.floating] | None = None

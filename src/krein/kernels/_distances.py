@@ -15,6 +15,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from ..rows import dense
+
 # Entries between these bounds have squares, and sums of squares, that neither overflow nor
 # underflow.
 TAME = {np.dtype(np.float32): (1e-15, 1e15), np.dtype(np.float64): (1e-150, 1e150)}
@@ -153,7 +155,7 @@ def _split(X: Any, Y: Any) -> list[tuple[Any, Any]]:
     full = _filled(X) & _filled(Y)
     if not full.any():
         return [(X, Y)]
-    parts = [(_dense(X[:, full]), _dense(Y[:, full]))]
+    parts = [(dense(X[:, full]), dense(Y[:, full]))]
     return parts if full.all() else [*parts, (X[:, ~full], Y[:, ~full])]
 
 
@@ -161,10 +163,6 @@ def _filled(A: Any) -> NDArray[np.bool_]:
     if not sparse.issparse(A):
         return np.ones(A.shape[1], dtype=bool)
     return np.bincount(A.indices, minlength=A.shape[1]) > A.shape[0] / 2
-
-
-def _dense(A: Any) -> NDArray:
-    return A.toarray() if sparse.issparse(A) else A
 
 
 def city_distances(X: Any, Y: Any) -> NDArray:

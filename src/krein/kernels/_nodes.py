@@ -47,12 +47,12 @@ def square_matrix(owner: object, name: str, value: Any) -> Any:
     return found
 
 
-def check_non_negative(owner: object, name: str, matrix: Any) -> None:
+def check_non_negative(owner: object, adjacency: Any) -> None:
     """Raise an error that names the first negative entry, if there is one."""
-    bad = _first(matrix, lambda entries: entries < 0)
+    bad = _first(adjacency, lambda entries: entries < 0)
     if bad is not None:
         raise ValueError(
-            f"{type(owner).__name__} needs weights ≥ 0, but {name}[{bad[0]}, {bad[1]}] is "
+            f"{type(owner).__name__} needs weights ≥ 0, but adjacency[{bad[0]}, {bad[1]}] is "
             f"{bad[2]}: use Relation for a matrix with negative entries."
         )
 

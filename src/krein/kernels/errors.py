@@ -34,8 +34,11 @@ class BadPairError(ValueError):
         super().__init__(name, value, row, column, final)
 
     def among(self, rows: Any, columns: Any) -> BadPairError:
-        """Return the error for the whole data: row i is at rows[i], column j at columns[j]."""
-        if self.final or self.row is None or self.column is None:
+        """Return the error for the whole data: row i is at rows[i], column j at columns[j].
+
+        If `rows` is None, the places in the whole data are unknown, and the error stays the same.
+        """
+        if self.final or rows is None or self.row is None or self.column is None:
             return self
         pair = int(rows[self.row]), int(columns[self.column])
         return BadPairError(self.name, self.value, *pair)
@@ -71,6 +74,15 @@ def placed(rows: Any, columns: Any) -> Iterator[None]:
         yield
     except BadPairError as bad:
         raise bad.among(rows, columns) from None
+
+
+@contextmanager
+def counted_from(n: int) -> Iterator[None]:
+    """Give errors about a pair the places of its objects in the whole data, as `after` does."""
+    try:
+        yield
+    except BadPairError as bad:
+        raise bad.after(n) from None
 
 
 def swapped(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -14,9 +14,6 @@ from .base import Kernel, kernel_parameters
 from .errors import one_line
 from .sampling import objects_at, sample_by_content
 
-# The median is computed from at most this many objects, which form 4950 pairs.
-SAMPLED = 100
-
 
 class WithMedian(Kernel):
     """A kernel whose width ``sigma`` or rate ``gamma`` may be "median".
@@ -50,7 +47,7 @@ class WithMedian(Kernel):
     def _resolved(self, X: Any) -> Kernel:
         found = super()._resolved(X)
         if self._waiting is not None:
-            sampled = objects_at(self, X, sample_by_content(self, X, SAMPLED))
+            sampled = objects_at(self, X, sample_by_content(self, X))
             median = self._median(self._sizes(sampled))
             setattr(found, self._waiting, median if self._waiting == "sigma" else 1 / median)
         return found

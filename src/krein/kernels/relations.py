@@ -17,7 +17,7 @@ from scipy import sparse
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import hash_rows
 from .._validation import ArgumentError, check_choice, check_positive, own, same
-from ..rows import count
+from ..rows import count, dense
 from ._distances import distances, products
 from ._nodes import check_non_negative, is_mirrored, node_ids, square_matrix
 from ._perplexity import Neighbourhoods
@@ -170,7 +170,7 @@ class DirectedGraph(SharedParameters):
         if not isinstance(loops, Real | np.bool) or not 0 <= loops < np.inf:
             raise ArgumentError(self, "self_loops", "True, False or a weight ≥ 0", loops)
         matrix = square_matrix(self, "adjacency", self.adjacency)
-        check_non_negative(self, "adjacency", matrix)
+        check_non_negative(self, matrix)
         # SciPy has no sparse matrices of half precision.
         A = sparse.csr_array(matrix.astype(float, copy=False))
         if walk == "katz":
@@ -201,7 +201,7 @@ class DirectedGraph(SharedParameters):
         out = np.empty((len(x), len(y)))
         for part in walks.parts(x, turned):
             rows = walks.rows(x[part], turned)[:, y]
-            out[part] = rows.toarray() if sparse.issparse(rows) else rows
+            out[part] = dense(rows)
         return out
 
     def _diagonal(self, X: Any) -> NDArray:

@@ -13,20 +13,22 @@ from .base import Kernel
 from .errors import placed
 from .values import check_values
 
+# Medians are taken over the pairs of at most this many objects, 4950 pairs.
+SAMPLED = 100
 # The key of the draw is fixed, so that equal data have equal samples.
 KEY = 0
 
 
-def sample_by_content(kernel: Kernel, X: Any, n: int) -> NDArray[np.intp]:
-    """Return the places of at most n distinct objects of X, drawn by the content of the objects.
+def sample_by_content(kernel: Kernel, X: Any) -> NDArray[np.intp]:
+    """Return the places of up to `SAMPLED` distinct objects of X, drawn by their content.
 
     The order of the rows changes neither the drawn objects nor their order in the result. An
     object that occurs more often in X is more likely to be drawn. Equal rows of a matrix of pairs
     can be different objects, so all rows of a matrix of pairs count as distinct.
     """
     if kernel.is_pairwise:
-        return Draws(hash_pairs(X), KEY, merge=False).first(n, Salt.UNITS)
-    return Draws(hash_rows(X), KEY).first(n, Salt.UNITS)
+        return Draws(hash_pairs(X), KEY, merge=False).first(SAMPLED, Salt.UNITS)
+    return Draws(hash_rows(X), KEY).first(SAMPLED, Salt.UNITS)
 
 
 def objects_at(kernel: Kernel, X: Any, places: NDArray) -> Any:

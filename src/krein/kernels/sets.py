@@ -13,7 +13,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from .._blocks import BLOCK_BYTES
 from .._validation import check_finite
-from ..rows import count
+from ..rows import count, is_objects
 from ._distances import in_one_unit
 from .base import Kernel, common_dtype
 from .traits import Traits
@@ -131,17 +131,17 @@ class Tversky(Kernel):
 
     def _check_pair(self, X: Any, Y: Any) -> tuple[Any, Any]:
         X, Y = super()._check_pair(X, Y)
-        if isinstance(X, list) != isinstance(Y, list):
+        if is_objects(X) != is_objects(Y):
             raise TypeError(
                 f"{type(self).__name__} compares sets with sets and rows with rows, but only one "
                 "of X and Y is a list of sets."
             )
         # Each call numbers the items anew, because new sets may contain new items.
-        return tuple(_incidence(X, Y)) if isinstance(X, list) else (X, Y)
+        return tuple(_incidence(X, Y)) if is_objects(X) else (X, Y)
 
     def _block(self, X: Any, Y: Any) -> NDArray:
         alpha, beta = self._weights()
-        if isinstance(X, list):
+        if is_objects(X):
             X, Y = _incidence(X, Y)
         X, Y = in_one_unit(X, Y)  # the ratio does not depend on the unit
         common = np.asarray(safe_sparse_dot(X, Y.T, dense_output=True))

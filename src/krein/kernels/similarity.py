@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import row_blocks
-from .._validation import check_choice, check_finite, check_positive, store
+from .._validation import check_choice, check_finite, check_positive, outside_level, store
 from ._exp import exp_in_place
 from .base import Kernel, Known
 from .combined import Combined
@@ -21,8 +21,6 @@ from .errors import UnresolvedError
 from .sampling import distinct_pairs, sample_by_content
 from .traits import Traits
 
-# The median distance is computed from at most this many objects, which form 4950 pairs.
-SAMPLED = 100
 RATED = ("exp", "gaussian")
 TRANSFORMS = ("exp", "gaussian", "negative", "negative_squared", "max")
 
@@ -121,7 +119,7 @@ class Similarity(Combined):
         A symmetric distance is evaluated once per pair, and not between an object and itself: the
         diagonal of the returned matrix is NaN.
         """
-        chosen = sample_by_content(self.kernel, X, SAMPLED)
+        chosen = sample_by_content(self.kernel, X)
         return chosen, distinct_pairs(self.kernel, X, chosen)
 
     def _rate(self, D: NDArray) -> float:
@@ -132,7 +130,7 @@ class Similarity(Combined):
                 f"{self!r} finds no two objects with a distance above 0, so it uses gamma=1.0 in "
                 "place of the median. Give gamma a number.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside_level(),
             )
             return 1.0
         median = np.median(positive).astype(float)
@@ -190,7 +188,7 @@ class Similarity(Combined):
 
     def _rated(self, X: Any, D: NDArray) -> Similarity:
         """Return the kernel resolved on X, whose distances D are already computed."""
-        chosen = sample_by_content(self.kernel, self.kernel._check_data(X), SAMPLED)
+        chosen = sample_by_content(self.kernel, self.kernel._check_data(X))
         found = copy.copy(self)
         found.gamma = self._rate(D[np.ix_(chosen, chosen)])
         return found

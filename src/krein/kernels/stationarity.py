@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, hash_rows
 from .._validation import UNIT_TOLERANCE
-from ..rows import take
+from ..rows import dense, take
 from .errors import kernel_name
 
 # The test evaluates the kernel on at most this many rows, because a function of the user may be
@@ -95,7 +94,7 @@ def _some_rows(X: Any) -> NDArray[np.float64]:
     """Return some rows of X, drawn by their content."""
     n = min(N_ROWS, max(2, ROW_BYTES // (8 * max(1, X.shape[1]))))
     rows = take(X, Draws(hash_rows(X), 0).first(n, Salt.UNITS))
-    return (rows.toarray() if sparse.issparse(rows) else np.asarray(rows)).astype(np.float64)
+    return np.asarray(dense(rows)).astype(np.float64)
 
 
 def _tested(kernel: Any, X: NDArray, on_sphere: bool) -> Stationarity:

@@ -11,7 +11,6 @@ stages with wider corners, and the solution of each stage is the start of the ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -76,7 +75,7 @@ class NewtonState:
 
 @dataclass(frozen=True)
 class Newton:
-    """The solver.
+    """Solver of a loss of the margin with a split penalty, by Newton's method.
 
     Attributes
     ----------
@@ -320,7 +319,6 @@ def warm_start(
     weight: Array,
     penalty: Split,
     clocks: Array,
-    shares: Iterable[float] = (1 / 16, 1 / 4),
 ) -> NewtonState:
     """A state near the solution, from growing parts of the rows in the order of their clocks.
 
@@ -328,7 +326,7 @@ def warm_start(
     """
     state = NewtonState.zero(rows)
     rough = replace(solver, tol=ROUGH)
-    for share in shares:
+    for share in (1 / 16, 1 / 4):
         part = np.where(clocks <= np.quantile(clocks, share), weight, 0.0)
         # The part needs enough rows of both classes.
         if min(np.count_nonzero(part[y > 0]), np.count_nonzero(part[y < 0])) >= 50:

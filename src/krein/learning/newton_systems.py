@@ -26,7 +26,7 @@ Array = NDArray[np.floating]
 Piece = tuple[slice, Array]
 Solve = Callable[[Array], Array]
 
-# Rows of one product.
+# The number of rows of one product.
 TOGETHER = 2048
 # The smaller matrix is factorised if there are at most this many rows per feature.
 FEW_ROWS = 0.5
@@ -124,7 +124,7 @@ def newton_system(
 
 def primal(gram: Array, used: NDArray[np.intp], diagonal: Array, total: float) -> Solve:
     """Factorise ``gram / total + D``, of which the upper triangle is given."""
-    are_first = not len(used) or used[-1] == len(used) - 1  # a view of them is no copy
+    are_first = not len(used) or used[-1] == len(used) - 1  # a slice makes no copy
     A = (gram[: len(used), : len(used)] if are_first else gram[np.ix_(used, used)]) / total
     A.flat[:: len(A) + 1] += diagonal[used]
     # Without an active row, or with fewer active rows than features and a tiny penalty, the

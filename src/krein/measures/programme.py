@@ -125,6 +125,6 @@ def _never_settles(masses: list[float]) -> bool:
     return bool(np.all(growth > halvings))
 
 
-def chebyshev_grid(low: float, high: float, n: int) -> NDArray[np.floating]:
-    """Return n points on [low, high] that include both ends and are denser there."""
-    return low + (high - low) * (1 - np.cos(np.pi * np.arange(n) / (n - 1))) / 2
+def chebyshev_grid(end: float, n: int) -> NDArray[np.floating]:
+    """Return n points on [0, end] that include both ends and are denser there."""
+    return end * (1 - np.cos(np.pi * np.arange(n) / (n - 1))) / 2

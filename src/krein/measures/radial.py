@@ -64,7 +64,7 @@ def domain_measure(
     >>> float(np.round(measure.kernel(np.zeros((1, 2)))[0], 2))
     1.0
     """
-    z = chebyshev_grid(0.0, diameter, N_GRID)
+    z = chebyshev_grid(diameter, N_GRID)
     target = np.asarray(profile(z), dtype=float)
     if not np.all(np.isfinite(target)):
         raise InfiniteMassError(
@@ -85,7 +85,7 @@ def domain_measure(
     masses = sweep(basis, target, np.ones(len(radii)), noise, cause)
     chosen = _merge_neighbours(radii, masses) or [(0.0, 0.0)]
     # The bias is measured on a finer grid than that of the programme.
-    fine = chebyshev_grid(0.0, diameter, 7 * N_GRID)
+    fine = chebyshev_grid(diameter, 7 * N_GRID)
     waves = sphere_wave(dim, np.outer(fine, [w for w, _ in chosen]))
     bias = float(np.abs(waves @ [a for _, a in chosen] - profile(fine)).max())
     return Measure([Part(Sphere(dim, w), a) for w, a in chosen], diameter, bias)

@@ -369,7 +369,7 @@ def zonal_measure(
         # S⁰ consists of the two points ±1, so every kernel is λ₀ ± λ₁.
         low, high = np.asarray(profile(np.array([-1.0, 1.0])), dtype=float)
         return GegenbauerMeasure(1, np.array([high + low, high - low]) / 2)
-    u = 1 - chebyshev_grid(0.0, 1 - lowest, N_GRID)
+    u = 1 - chebyshev_grid(1 - lowest, N_GRID)
     basis = legendre(dim, MAX_DEGREE, u).T
     # The cost of a degree is its noise, so that the programme minimises the predicted error. The
     # square root accounts for `Aim`, which removes about half of the digits of the noise.
@@ -382,6 +382,6 @@ def zonal_measure(
     coefficients[light] = 0
     measure = GegenbauerMeasure(dim, coefficients, lowest)
     # The bias is measured on a finer grid than that of the programme.
-    fine = 1 - chebyshev_grid(0.0, 1 - lowest, 7 * N_GRID)
+    fine = 1 - chebyshev_grid(1 - lowest, 7 * N_GRID)
     measure.bias = float(np.abs(measure.kernel(fine) - profile(fine)).max())
     return measure

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._blocks import row_blocks
 from .._threads import blas_threads_for
-from .._validation import NestedParameters, all_or_nothing
+from .._validation import NestedParameters, all_or_nothing, name_of
 from .errors import AsymmetryError
 
 # A matrix is symmetric if it differs from its transpose by at most this share of its largest value.
@@ -149,7 +149,7 @@ def precomputed_rows(owner: Proximity, X: Any) -> NDArray:
     rows = check_array(X, dtype=[np.float64, np.float32], estimator=owner, input_name="X")
     if rows.shape[1] != owner.n_features_in_:
         raise ValueError(
-            f"X has {rows.shape[1]} features, but {_name(owner)} is expecting "
+            f"X has {rows.shape[1]} features, but {name_of(owner)} is expecting "
             f"{owner.n_features_in_} features as input. A row of precomputed values has one column "
             "per training object, in the order of fit: pass D[np.ix_(new, train)]."
         )
@@ -161,7 +161,7 @@ def check_square(owner: object, X: NDArray) -> None:
     if X.shape[0] != X.shape[1]:
         choice = next((name for name in ("metric", "kernel") if hasattr(owner, name)), None)
         raise ValueError(
-            f"{_name(owner)} needs the square matrix of all pairs of training objects, but X has "
+            f"{name_of(owner)} needs the square matrix of all pairs of training objects, but X has "
             f"shape {X.shape}: pass D[np.ix_(train, train)]"
             f"{f', or choose a {choice} if X holds vectors' if choice else ''}."
         )
@@ -172,17 +172,13 @@ def check_symmetric(owner: object, X: NDArray) -> None:
     gap = np.abs(X - X.T)
     if gap.max() > ROUND_OFF[X.dtype] * float(np.abs(X).max()):
         place = place_of_largest(gap)
-        raise AsymmetryError(_name(owner), place, float(X[place]), float(X.T[place]))
+        raise AsymmetryError(name_of(owner), place, float(X[place]), float(X.T[place]))
 
 
 def place_of_largest(X: NDArray) -> tuple[int, int]:
     """Return the row and the column of the largest entry of a matrix."""
     i, j = np.unravel_index(np.argmax(X), X.shape)
     return int(i), int(j)
-
-
-def _name(owner: object) -> str:
-    return owner if isinstance(owner, str) else type(owner).__name__
 
 
 def symmetrize(D: ArrayLike, how: str = "average", reverse: ArrayLike | None = None) -> NDArray:

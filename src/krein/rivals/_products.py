@@ -25,11 +25,8 @@ class OfProducts(FeatureMap):
     map relies on that, and that new rows must have norm 1.
     """
 
-    kernel: Kernel | None
     _needs_unit_rows: bool
-
-    def _resolved_kernel(self) -> Kernel:
-        return Polynomial() if self.kernel is None else self.kernel
+    _default_kernel = Polynomial
 
     def _check_sphere(self, X: Any) -> None:
         if self._needs_unit_rows:

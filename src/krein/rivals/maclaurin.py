@@ -14,7 +14,7 @@ from ..forms import Signature
 from ..kernels import Kernel
 from ..kernels._distances import norms
 from ..kernels.errors import kernel_name
-from ..rows import take
+from ..rows import dense, take
 from ._products import SCALE_ROWS, OfProducts, are_unit, signs_of
 from .signs import draw_signs, sign_products
 
@@ -138,7 +138,7 @@ class RandomMaclaurin(OfProducts):
     def _check_convergence(self, series: NDArray, X: Any) -> float:
         """Return the largest norm of a row x; raise if the sums for ±⟨x, x⟩ are not the kernel."""
         row = take(X, [int(np.argmax(norms(X)))])
-        x = (row.toarray() if hasattr(row, "toarray") else row).astype(np.float64)
+        x = dense(row).astype(np.float64)
         exact = self.kernel_(x, np.concatenate([x, -x]))[0]
         with np.errstate(over="ignore", invalid="ignore"):
             products = np.array([1.0, -1.0]) * np.square(x).sum()

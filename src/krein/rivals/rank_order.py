@@ -18,6 +18,7 @@ from ..forms import Signature
 from ..kernels import Kernel, OrthantProbability, Scaled
 from ..kernels._distances import tamed_rows
 from ..kernels.errors import kernel_name
+from ..rows import dense
 from ._products import signs_of
 
 
@@ -128,10 +129,10 @@ class ConcomitantRankOrder(FeatureMap):
         """Return the N projections of the rows in float64, where almost no two are equal."""
         if self._directions is not None:
             return safe_sparse_dot(X, self._directions, dense_output=True)
-        dense = X.toarray() if hasattr(X, "toarray") else X
-        both = np.hstack([dense, -dense])
+        rows = dense(X)
+        both = np.hstack([rows, -rows])
         copies = len(self._places) // both.shape[1]
-        long = np.zeros((len(dense), len(self._places)))
+        long = np.zeros((len(rows), len(self._places)))
         long[:, self._places[: copies * both.shape[1]]] = np.tile(both, copies)
         return dct(long, axis=1, overwrite_x=True)[:, 1 : self.form_.width + 1]
 

@@ -14,7 +14,7 @@ from .._threads import one_blas_thread
 from .._validation import store
 from ..features import RandomFourier
 from ..features.geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
-from ..kernels import Gaussian, Kernel
+from ..kernels import Kernel
 from ..kernels._distances import largest
 from ..kernels.errors import kernel_name
 from ..measures import Measure, Part, TabulatedRadial
@@ -123,9 +123,6 @@ class SphericalRandomFeatures(RandomFourier):
         random_state: Any = None,
     ):
         store(self, locals())
-
-    def _resolved_kernel(self) -> Kernel:
-        return Gaussian() if self.kernel is None else self.kernel
 
     def _measure(self, kernel: Kernel, X: Any) -> Measure:
         profile, name = kernel.radial_profile, kernel_name(kernel)

@@ -14,6 +14,7 @@ from ..atoms import Atoms
 from ..features._trig import fourier_features
 from ..kernels import Kernel, Traits
 from ..measures import n_harmonics
+from ..rows import dense
 from ..spherical import area, harmonics
 
 
@@ -120,5 +121,5 @@ class FromAtoms(Kernel):
     def _block(self, X: Any, Y: Any) -> NDArray:
         if self.atoms is None:
             raise ValueError("FromAtoms has no atoms: pass the atoms_ of a fitted map.")
-        X, Y = (A.toarray() if hasattr(A, "toarray") else A for A in (X, Y))
+        X, Y = dense(X), dense(Y)
         return self.atoms.columns(X) @ self.atoms.columns(Y).T

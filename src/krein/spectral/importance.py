@@ -15,7 +15,7 @@ from .._validation import ArgumentError, store
 from ..features import FeatureMap, RandomFourier
 from ..features._trig import fourier_features
 from ..forms import Signature
-from ..kernels import Gaussian, Kernel
+from ..kernels import Kernel
 from ..samplers import SAMPLERS, Sampler
 from .atoms import FromAtoms, WaveAtoms
 from .labels import class_codes, signs
@@ -173,9 +173,6 @@ class LearnedKernelFeatures(FeatureMap):
         self.atoms_, self.frequencies_, self.weights_ = atoms, atoms.frequencies, atoms.weights
         self.kernel_ = FromAtoms(atoms)
         self.form_ = Signature(np.ones(atoms.width))
-
-    def _resolved_kernel(self) -> Kernel:
-        return Gaussian() if self.kernel is None else self.kernel
 
     def _map(self, X: Any) -> NDArray:
         return self.atoms_.columns(X)

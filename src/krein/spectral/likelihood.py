@@ -55,16 +55,6 @@ class Pairs:
         return Pairs(self.differences, values)
 
 
-def expected_cosine(s: NDArray, t: NDArray) -> NDArray[np.floating]:
-    """Return ``E cos`` of a Gaussian with mean t and variance s."""
-    return np.exp(-s / 2) * np.cos(t)
-
-
-def cosine_variance(s: NDArray, t: NDArray) -> NDArray[np.floating]:
-    """Return ``Var cos`` of a Gaussian with mean t and variance s."""
-    return (1 + np.exp(-2 * s) * np.cos(2 * t)) / 2 - np.exp(-s) * np.cos(t) ** 2
-
-
 class ExpectedLikelihood:
     """The expected log likelihood of pairs as a function of frequencies, spread and weights.
 

@@ -18,7 +18,7 @@ from .._validation import UNIT_TOLERANCE, ArgumentError, check_vector, outside_l
 from ..atoms import Atoms
 from ..features.base import FewRowsWarning, sample_rows
 from ..features.waves import WaveMap
-from ..kernels import Gaussian, Kernel
+from ..kernels import Kernel
 from ..kernels.errors import kernel_name
 from ..kernels.values import check_values, warn_uninformative
 from ..rows import take
@@ -206,9 +206,6 @@ class MixtureFourier(WaveMap):
         random_state: Any = None,
     ):
         store(self, locals())
-
-    def _resolved_kernel(self) -> Kernel:
-        return Gaussian() if self.kernel is None else self.kernel
 
     # --- checks -----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..rows import Sides, count
+from ..rows import Sides, count, is_objects
 from .containers import Block, Container
 from .raw import FileError
 
@@ -51,9 +51,7 @@ def checked(container: Container, n_columns: int | None = None) -> Iterator[Bloc
     except ValueError as error:
         if container.path is None:
             raise
-        text = str(error)
-        place = "" if text.startswith(str(container.path)) else f"{container.path}: "
-        raise FileError(f"{place}{text}") from error
+        raise FileError(f"{container.path}: {error}") from error
 
 
 def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
@@ -67,7 +65,7 @@ def _checked(container: Container, n_columns: int | None) -> Iterator[Block]:
         if not n:
             continue
         block = Block(_numbers(block.X, place), block.y, _weights(block.weight, place))
-        if not isinstance(block.X, list):
+        if not is_objects(block.X):
             if n_columns is None:
                 n_columns = block.X.shape[1]
             if block.X.shape[1] != n_columns:
@@ -121,7 +119,7 @@ def _check_lengths(block: Block, n: int, place: _Place) -> None:
 
 def _check_alike(block: Block, first: Block, number: int) -> None:
     """Raise a ValueError if a block differs from the first block in kind, y, weight or outputs."""
-    if isinstance(block.X, list) != isinstance(first.X, list):
+    if is_objects(block.X) != is_objects(first.X):
         raise ValueError(f"Block {number} mixes lists of objects with matrices of numbers.")
     for name in ("y", "weight"):
         mine, theirs = getattr(block, name), getattr(first, name)
@@ -140,7 +138,7 @@ def _check_alike(block: Block, first: Block, number: int) -> None:
 
 def _numbers(X: Any, place: _Place) -> Any:
     """Return a matrix in float32 or float64; return a list unchanged."""
-    if isinstance(X, list):
+    if is_objects(X):
         return X
     if X.ndim != 2:
         raise ValueError(
@@ -197,7 +195,7 @@ def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:
 
 
 def _check_finite(name: str, values: Any, place: _Place) -> None:
-    if values is None or isinstance(values, list):
+    if values is None or is_objects(values):
         return
     if isinstance(values, Sides):
         _check_finite(name, values.left, place)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._hashing import Draws, Hashes, Salt, hash_pairs, hash_rows, mix
-from ..rows import Sides, count, take
+from ..rows import Sides, count, is_objects, take
 from .checks import checked
 from .containers import Block, Container, InMemory, merged, split
 from .fold import Collected, fold
@@ -182,8 +182,8 @@ class Data:
     def hashes(self) -> Hashes:
         """The content hashes of data in memory."""
         if self._known.hashes is None:
-            found = [hash_rows(block.X) for block in self._blocks()]
-            self._known.hashes = np.concatenate(found)
+            hashes = fold(self._blocks(), Collected(lambda block: hash_rows(block.X)))
+            self._known.hashes = np.concatenate(hashes.pieces)
         return self._known.hashes
 
     @property
@@ -294,6 +294,6 @@ def _hash_square(K: NDArray | Sides) -> Hashes:
 
 def map_rows(X: Any) -> int:
     """Return the largest number of rows that a map is fitted on."""
-    if isinstance(X, list):
+    if is_objects(X):
         return MAP_ROWS
     return max(1000, min(MAP_ROWS, MAP_BYTES // (8 * max(1, X.shape[1]))))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .._validation import outside_level
-from .raw import is_number
+from .raw import FileError, is_number
 
 # Number of records that are searched for another row with the label of the first record.
 LOOK = 1000
@@ -20,7 +20,7 @@ Rows = Iterator[tuple[int, list[str]]]
 
 
 def has_header(path: Path, rows: Rows, features: list[int], target: int | None) -> bool:
-    """Return True if the first record contains names; raise a ValueError if it is ambiguous.
+    """Return True if the first record contains names; raise a FileError if it is ambiguous.
 
     The record contains names if no feature cell is a number. It is a row if all feature cells are
     numbers and one of three conditions holds: the target is a number, a later row has the same
@@ -68,8 +68,8 @@ def has_header(path: Path, rows: Rows, features: list[int], target: int | None) 
     return False
 
 
-def _ambiguous(path: Path, line: int, column: int, cell: str) -> ValueError:
-    return ValueError(
+def _ambiguous(path: Path, line: int, column: int, cell: str) -> FileError:
+    return FileError(
         f"{path}: line {line}, column {str(column)!r}: {cell!r} is not a number, so the line may "
         "be a row or the names of the columns: decide with "
         "krein.streaming.open_stream(path, header=False) or header=True."

@@ -116,7 +116,7 @@ class LibsvmFile(Container):
                 )
 
     def _explain(self, some: list[str], number: int, error: Exception) -> NoReturn:
-        """Raise a ValueError that names the first bad line."""
+        """Raise a FileError that names the first bad line."""
         least, stop = 1 - self.zero_based, self.n_features + 1 - self.zero_based
         for line, text in enumerate(some, number):
             label, *pairs = text.partition("#")[0].split() or ["0"]

@@ -48,7 +48,7 @@ def check_exists(path: Path) -> None:
 
 @contextmanager
 def damage(path: Path, place: list[str], kinds: Any = DAMAGE) -> Iterator[None]:
-    """Convert exceptions of file readers to a ValueError; `place[-1]` says where the damage is."""
+    """Convert exceptions of file readers to a FileError; `place[-1]` says where the damage is."""
     try:
         yield
     except (FileNotFoundError, PermissionError):  # their messages are already clear
@@ -140,9 +140,9 @@ def in_lines(text: str) -> IO[str]:
     return io.StringIO(text, newline="")
 
 
-def too_long(path: Path, line: int) -> ValueError:
+def too_long(path: Path, line: int) -> FileError:
     """Return the error for a line of more than `LONGEST` bytes."""
-    return ValueError(
+    return FileError(
         f"{path}: line {line} has more than {LONGEST >> 20} MiB: the file is damaged or not text."
     )
 

@@ -99,7 +99,7 @@ def _surround_cells(text: NDArray[np.uint8], quotes: NDArray[np.intp], delimiter
 
 
 def _end_by_cells(path: Path, text: bytes, delimiter: str, line: int, ended: bool) -> int:
-    """Return the end of the last whole record; raise a ValueError at an invalid quoted cell."""
+    """Return the end of the last whole record; raise a FileError at an invalid quoted cell."""
     quoted, bare = _patterns(delimiter)
     end = at = 0
     while at < len(text):
@@ -133,16 +133,16 @@ def _closing(text: bytes, at: int) -> int:
     return 0 if found is None else found.end()
 
 
-def _bad_quote(path: Path, text: bytes, at: int, line: int) -> ValueError:
+def _bad_quote(path: Path, text: bytes, at: int, line: int) -> FileError:
     opened, after = line + n_lines(text[:at]), _closing(text, at)
     if not after:
         where = f"{LONGEST >> 20} MiB after it" if len(text) > LONGEST else "rest of the file"
-        return ValueError(
+        return FileError(
             f"{path}: line {opened}: the quote that opens a cell there is not closed in the "
             f"{where}."
         )
     shown = text[after : after + 20].decode(errors="replace").splitlines()[0]
-    return ValueError(
+    return FileError(
         f"{path}: line {opened}: the quoted cell that begins there is followed by {shown!r} "
         "instead of a delimiter or the end of the line."
     )

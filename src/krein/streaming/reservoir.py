@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._hashing import Draws, Hashes, Salt, hash_rows
-from ..rows import as_rows, canonical, concatenated, count, take
+from ..rows import as_rows, canonical, concatenated, count, is_objects, take
 from .fold import fold
 
 
@@ -232,7 +232,7 @@ def _joined(mine: Any, theirs: Any) -> Any:
     kinds = [_kind(X) for X in (mine, theirs)]
     if kinds[0] != kinds[1]:
         raise ValueError(f"A reservoir of {kinds[0]} rows cannot take {kinds[1]} rows: convert X.")
-    widths = [0 if isinstance(X, list) else X.shape[1] for X in (mine, theirs)]
+    widths = [0 if is_objects(X) else X.shape[1] for X in (mine, theirs)]
     if widths[0] != widths[1]:
         raise ValueError(
             f"A reservoir of rows of width {widths[0]} cannot take rows of width {widths[1]}: all "
@@ -242,13 +242,13 @@ def _joined(mine: Any, theirs: Any) -> Any:
 
 
 def _kind(X: Any) -> str:
-    return "objects" if isinstance(X, list) else "sparse" if sparse.issparse(X) else "dense"
+    return "objects" if is_objects(X) else "sparse" if sparse.issparse(X) else "dense"
 
 
 def _canonical(X: Any) -> Any:
     """Return rows that `hash_rows` accepts; the caller's rows are not changed."""
     X = as_rows(X)
-    if isinstance(X, list):
+    if is_objects(X):
         return X
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(
@@ -266,7 +266,7 @@ def _own(X: Any, rows: NDArray[np.intp]) -> Any:
     taken = take(X, rows)
     if sparse.issparse(taken):
         taken.eliminate_zeros()
-    elif not isinstance(taken, list):
+    elif not is_objects(taken):
         taken += 0  # −0 becomes 0
     return taken
 

@@ -177,7 +177,7 @@ class TextFile(Table):
         return (values[:, self._numbers], None) if values.shape[1] == len(self.names) else None
 
     def _slow(self, found: Records) -> Block:
-        """Return the block parsed record by record; raise a ValueError that names a bad cell."""
+        """Return the block parsed record by record; raise a FileError that names a bad cell."""
         values, labels, numbers = [], [], self._numbers
         for line, row in rows(self.path, self.delimiter, found):
             if len(row) != len(self.names):
@@ -217,8 +217,8 @@ class TextFile(Table):
                 "the wrong place?",
             )
 
-    def _refused(self, line: int, column: int, why: str) -> ValueError:
-        return ValueError(f"{self.path}: line {line}, column {self.names[column]!r}: {why}")
+    def _refused(self, line: int, column: int, why: str) -> FileError:
+        return FileError(f"{self.path}: line {line}, column {self.names[column]!r}: {why}")
 
 
 def _short(cell: str) -> str:
