@@ -215,3 +215,22 @@ def test_some_copies_are_no_news():
 def test_no_processes_at_all_are_refused_before_work_begins(owner):
     with pytest.raises(ValueError, match=r"'n_jobs' parameter .* Got 0 instead"):
         owner(n_jobs=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        krein.KreinRidge(Gaussian(1.0), 40, random_state=0),
+        krein.KreinRegressor(Gaussian(1.0), random_state=0),
+        krein.KreinRegressor(Gaussian("median"), random_state=0),
+        krein.KreinRegressor(random_state=0),
+    ],
+    ids=str,
+)
+def test_single_precision_of_rows_costs_no_accuracy(learner):
+    # A smooth kernel has eigenvalues below the rounding errors of single precision.
+    rows = X.astype(np.float32)
+    y = np.sin(3 * rows).sum(axis=1).astype(float)
+    double = learner.fit(rows[:40].astype(float), y[:40]).predict(rows[40:].astype(float))
+    single = learner.fit(rows[:40], y[:40]).predict(rows[40:])
+    np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3)

@@ -30,7 +30,7 @@ from ..estimators._units import warn_of_units
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..kernels.values import UninformativeWarning, warn_uninformative
-from ..rows import count
+from ..rows import count, in_double
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
@@ -251,7 +251,8 @@ class Automatic(Certainty, Estimator):
             given = None if kernel is None else clone(kernel)
             # class_weight may leave classes out.
             seen = slice(None) if weight.all() else np.flatnonzero(weight)
-            return choose_kernel(sample.X[seen], Y[seen], weight[seen], given, clock.is_early)
+            rows = in_double(sample.X[seen])
+            return choose_kernel(rows, Y[seen], weight[seen], given, clock.is_early)
 
     @property
     def _chooses(self) -> bool:

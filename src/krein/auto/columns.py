@@ -26,7 +26,9 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     deviation of column j after its smallest and largest percent are moved to the 1 % and 99 %
     quantiles. If nearly all values are equal, s_j is the plain standard deviation. Constant columns
     become zero.
-    A sparse matrix is neither centred nor clipped.
+    A sparse matrix is neither centred nor clipped. The result is in double precision, because the
+    small penalties of smooth kernels need the small eigenvalues of the kernel matrix, which single
+    precision rounds away.
 
     Parameters
     ----------
@@ -75,11 +77,10 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         factors = 1.0 if self.factors is None else np.asarray(self.factors, dtype=float)
         if sparse.issparse(X):
-            scaled = X @ sparse.diags(np.broadcast_to(factors / self.scale_, X.shape[1:]))
-            return scaled.astype(X.dtype).tocsr()
+            scales = np.broadcast_to(factors / self.scale_, X.shape[1:])
+            return (X.astype(float) @ sparse.diags(scales)).tocsr()
         with np.errstate(over="ignore"):
-            Z = np.clip((X - self.center_) / self.scale_, -LIMIT, LIMIT) * factors
-        return Z.astype(X.dtype)
+            return np.clip((X - self.center_) / self.scale_, -LIMIT, LIMIT) * factors
 
     def _checked(self, X: Any, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
