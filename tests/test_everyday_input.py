@@ -200,6 +200,20 @@ def test_copies_are_divided_among_the_folds_if_nearly_all_rows_are_copies():
     np.testing.assert_allclose(other.predict(one_hot), model.predict(one_hot), rtol=1e-6)
 
 
+@pytest.mark.parametrize("owner", [krein.KreinRegressor, krein.KreinClassifier])
+def test_copies_of_measurements_stay_together(owner):
+    # A table that is repeated as a whole: a divided copy would be learned by heart.
+    rows, noisy = X[:40], X[:40, 0] + 0.5 * RNG.standard_normal(40)
+    y = noisy if owner is krein.KreinRegressor else (noisy > 0.5).astype(int)
+    once = owner(random_state=0).fit(rows, y)
+    copied = owner(random_state=0).fit(np.tile(rows, (6, 1)), np.tile(y, 6))
+    assert not any("divided" in note for note in copied.report_.notes)
+    np.testing.assert_allclose(copied.predict(X[40:]), once.predict(X[40:]), atol=1e-4)
+    noisy_copies = np.tile(y, 6) + (RNG.random(240) < 0.2) * 1
+    repeated = owner(random_state=0).fit(np.tile(rows, (6, 1)), noisy_copies)
+    assert any("divided" in note for note in repeated.report_.notes)
+
+
 def test_copies_that_are_held_out_together_are_said():
     level = np.arange(100) % 5
     cure = r"^Only 5 of 100 rows of X are distinct\. KreinRegressor with a number.*cv='auto'"

@@ -20,7 +20,13 @@ from .._hashing import hash_rows
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._certainty import Certainty
-from ..estimators._copies import divided, has_copies, said_of_copies, warn_of_copies
+from ..estimators._copies import (
+    divided,
+    has_copies,
+    repeats_measurements,
+    said_of_copies,
+    warn_of_copies,
+)
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
@@ -175,11 +181,13 @@ class Automatic(Certainty, Estimator):
         return trials, maps, kernel
 
     def _folds(self, data: Data, survey: Survey) -> Any:
-        """Return `cv`, or folds that divide the copies of a row if nearly all rows are copies."""
+        """Return `cv`, or folds that divide the copies of a row if nearly all rows are copies of
+        categories.
+        """
         if not has_copies(survey) or not isinstance(self.cv, str | Integral):
             return self.cv
         if isinstance(self.cv, str) and data.in_memory:
-            return divided(data, N_FOLDS)
+            return self.cv if repeats_measurements(data) else divided(data, N_FOLDS)
         warn_of_copies(self._name, survey)
         return self.cv
 
