@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -248,3 +249,14 @@ def test_single_precision_of_rows_costs_no_accuracy(learner):
     double = learner.fit(rows[:40].astype(float), y[:40]).predict(rows[40:].astype(float))
     single = learner.fit(rows[:40], y[:40]).predict(rows[40:])
     np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("owner", [krein.KreinRegressor, krein.KreinClassifier])
+def test_a_sparse_matrix_without_zeros_is_a_table(owner):
+    rows = RNG.random((120, 3)) * [1, 1, 1000]
+    y = (rows[:, 0] > 0.5).astype(int)  # one column matters
+    dense = owner(random_state=0).fit(rows[:80], y[:80])
+    stored = owner(random_state=0).fit(sparse.csr_matrix(rows[:80]), y[:80])
+    assert stored.report_.reason == dense.report_.reason
+    new = sparse.csr_matrix(rows[80:])
+    np.testing.assert_allclose(stored.predict(new), dense.predict(rows[80:]), atol=1e-6)
