@@ -43,6 +43,16 @@ def test_repeated_rows_of_a_large_sample_keep_their_weight():
     assert_allclose(np.sort(held.rows.outputs[:, 0]), np.arange(10) / 10)
 
 
+def test_copies_of_held_out_rows_are_one_row_with_their_weight():
+    # Otherwise one half of the rows would judge what was learned from their copies in the other.
+    hashes, weight = np.arange(60, dtype=np.uint64), RNG.integers(1, 4, 60)
+    outputs, Y = RNG.random((60, 3)), np.eye(3)[np.arange(60) % 3]
+    once = HeldOut(3).add(hashes, outputs, Y, weight.astype(float)).rows
+    copied = HeldOut(3).add(*(np.repeat(part, weight, axis=0) for part in (hashes, outputs, Y)))
+    for mine, other in zip(copied.rows, once, strict=True):
+        assert_rounded(mine, other)
+
+
 def scores(n=400, seed=0):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, n)

@@ -10,10 +10,12 @@ from certainty_cases import FIXED, KERNEL, SMALL, THREE, TWO, VALUES, WEIGHT, X
 from numpy.testing import assert_allclose, assert_array_equal
 from rounding import assert_rounded
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.ensemble import VotingClassifier
 from sklearn.metrics import log_loss
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
 
 import krein
 from krein.kernels import Gaussian, Precomputed
@@ -142,6 +144,16 @@ def test_probabilities_are_a_distribution_that_agrees_with_the_outputs(name, y):
     assert_rounded(model.predict_log_proba(X), np.log(P))
     assert_array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
     assert log_loss(y, P) < 0.8 * log_loss(y, np.full_like(P, 1 / P.shape[1]))
+
+
+def test_probabilities_of_copies_are_those_of_weights():
+    rng = np.random.default_rng(0)
+    rows, weight = load_wine().data[::2], rng.integers(0, 4, 89)
+    rows, y = StandardScaler().fit_transform(rows), load_wine().target[::2]
+    learner = krein.VarianceConstrainedClassifier(Gaussian(3.0), 30, random_state=0)
+    once = learner.fit(rows, y, weight).predict_proba(rows)
+    copied = learner.fit(np.repeat(rows, weight, axis=0), np.repeat(y, weight)).predict_proba(rows)
+    assert_allclose(copied, once, atol=1e-8)
 
 
 def test_probabilities_serve_soft_voting():

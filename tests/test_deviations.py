@@ -25,7 +25,8 @@ def dense_deviation(model, rows, y, new, weight):
     A, A2 = np.c_[Z[:, used], np.ones(len(Z))], np.c_[Z2[:, used], np.ones(len(Z2))]
     precision = A.T @ (weight[:, None] * A) + total * np.diag(np.append(prior[used], 0.0))
     leverage = np.einsum("ij,ij->i", A2, np.linalg.solve(precision, A2.T).T)
-    return model._calibration.deviation[0] * np.sqrt(1 + leverage)
+    degrees = np.trace(np.linalg.solve(precision, A.T @ (weight[:, None] * A)))
+    return model._calibration.deviation[0] * np.sqrt((1 - degrees / total) * (1 + leverage))
 
 
 @pytest.mark.parametrize("options", [{}, {"alpha": 1e-3, "alpha_neg": np.inf, "calibrate": True}])
@@ -57,9 +58,27 @@ def test_deviations_are_those_of_scikit_learn():
     ).fit(rows, y)
     found, std = model.predict(rows, return_std=True)
     assert_allclose(found, peer.predict(Z), rtol=1e-6)
-    noise, theirs = model._calibration.deviation[0] ** 2, peer.predict(Z, return_std=True)[1]
+    degrees = 1 + np.trace(np.linalg.solve(Z.T @ Z + 300 * alpha * np.eye(len(Z.T)), Z.T @ Z))
+    noise = (1 - degrees / 300) * model._calibration.deviation[0] ** 2
+    theirs = peer.predict(Z, return_std=True)[1]
     ours = (std**2 / noise - 1) - 1 / 300  # BayesianRidge takes the intercept as known
     assert_allclose(ours, theirs**2 * peer.alpha_ - 1, rtol=1e-6)
+
+
+def test_deviations_are_as_large_as_errors():
+    # Data from the model itself: draws of a Gaussian process with its kernel, plus noise.
+    rng, n, noise = np.random.default_rng(0), 150, 0.1
+    rows = rng.random((600, 2))
+    root = np.linalg.cholesky(Gaussian(0.2)(rows) + 1e-8 * np.eye(600))
+    y = root @ rng.standard_normal((600, 40)) + noise * rng.standard_normal((600, 40))
+    model = krein.KreinRidge(Gaussian(0.2), n, alpha=noise**2 / n, cv="loo", random_state=0)
+    model.set_params(calibrate=True, keep_statistics=True).fit(rows[:n], y[:n])
+    found, std = model.predict(rows[n:], return_std=True)
+    ratio = np.mean(np.square((found - y[n:]) / std), axis=0)
+    error = ratio.std(ddof=1) / np.sqrt(40)
+    # 0.65 if the error of held-out rows, which contains the doubt about f, is taken for noise. The
+    # mean leverage in place of that of each row costs some percent.
+    assert abs(ratio.mean() - 1) < 0.15 + 3 * error
 
 
 def test_deviations_need_statistics_and_a_gaussian_model():

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -200,6 +201,20 @@ def test_copies_are_divided_among_the_folds_if_nearly_all_rows_are_copies():
     np.testing.assert_allclose(other.predict(one_hot), model.predict(one_hot), rtol=1e-6)
 
 
+@pytest.mark.parametrize("owner", [krein.KreinRegressor, krein.KreinClassifier])
+def test_copies_of_measurements_stay_together(owner):
+    # A table that is repeated as a whole: a divided copy would be learned by heart.
+    rows, noisy = X[:40], X[:40, 0] + 0.5 * RNG.standard_normal(40)
+    y = noisy if owner is krein.KreinRegressor else (noisy > 0.5).astype(int)
+    once = owner(random_state=0).fit(rows, y)
+    copied = owner(random_state=0).fit(np.tile(rows, (6, 1)), np.tile(y, 6))
+    assert not any("divided" in note for note in copied.report_.notes)
+    np.testing.assert_allclose(copied.predict(X[40:]), once.predict(X[40:]), atol=1e-4)
+    noisy_copies = np.tile(y, 6) + (RNG.random(240) < 0.2) * 1
+    repeated = owner(random_state=0).fit(np.tile(rows, (6, 1)), noisy_copies)
+    assert any("divided" in note for note in repeated.report_.notes)
+
+
 def test_copies_that_are_held_out_together_are_said():
     level = np.arange(100) % 5
     cure = r"^Only 5 of 100 rows of X are distinct\. KreinRegressor with a number.*cv='auto'"
@@ -215,3 +230,33 @@ def test_some_copies_are_no_news():
 def test_no_processes_at_all_are_refused_before_work_begins(owner):
     with pytest.raises(ValueError, match=r"'n_jobs' parameter .* Got 0 instead"):
         owner(n_jobs=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        krein.KreinRidge(Gaussian(1.0), 40, random_state=0),
+        krein.KreinRegressor(Gaussian(1.0), random_state=0),
+        krein.KreinRegressor(Gaussian("median"), random_state=0),
+        krein.KreinRegressor(random_state=0),
+    ],
+    ids=str,
+)
+def test_single_precision_of_rows_costs_no_accuracy(learner):
+    # A smooth kernel has eigenvalues below the rounding errors of single precision.
+    rows = X.astype(np.float32)
+    y = np.sin(3 * rows).sum(axis=1).astype(float)
+    double = learner.fit(rows[:40].astype(float), y[:40]).predict(rows[40:].astype(float))
+    single = learner.fit(rows[:40], y[:40]).predict(rows[40:])
+    np.testing.assert_allclose(single, double, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("owner", [krein.KreinRegressor, krein.KreinClassifier])
+def test_a_sparse_matrix_without_zeros_is_a_table(owner):
+    rows = RNG.random((120, 3)) * [1, 1, 1000]
+    y = (rows[:, 0] > 0.5).astype(int)  # one column matters
+    dense = owner(random_state=0).fit(rows[:80], y[:80])
+    stored = owner(random_state=0).fit(sparse.csr_matrix(rows[:80]), y[:80])
+    assert stored.report_.reason == dense.report_.reason
+    new = sparse.csr_matrix(rows[80:])
+    np.testing.assert_allclose(stored.predict(new), dense.predict(rows[80:]), atol=1e-6)

@@ -145,6 +145,11 @@ def canonical(X: Any) -> Any:
     return X
 
 
+def in_double(X: Any) -> Any:
+    """Return a matrix of single precision in double precision; return anything else as it is."""
+    return X.astype(np.float64) if is_table(X) and X.dtype == np.float32 else X
+
+
 def column_names(X: Any) -> list[str] | None:
     """Return the column names of a data frame if all of them are text, else None."""
     names = list(X.columns) if hasattr(X, "columns") and is_table(X) else []

@@ -20,7 +20,13 @@ from .._hashing import hash_rows
 from .._threads import one_blas_thread
 from .._validation import all_or_nothing, as_generator, outside_level
 from ..estimators._certainty import Certainty
-from ..estimators._copies import divided, has_copies, said_of_copies, warn_of_copies
+from ..estimators._copies import (
+    divided,
+    has_copies,
+    repeats_measurements,
+    said_of_copies,
+    warn_of_copies,
+)
 from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
@@ -29,7 +35,7 @@ from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..kernels.values import UninformativeWarning, warn_uninformative
-from ..rows import count, is_objects
+from ..rows import count, in_double, is_objects
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
@@ -178,11 +184,11 @@ class Automatic(Certainty, Estimator):
         return candidates(views(kernel, n_rows, median), *sizes, seed, n_jobs)
 
     def _folds(self, data: Data, survey: Survey) -> Any:
-        """Return `cv`, or folds that divide the copies of a row if nearly all rows are copies."""
+        """Return `cv`, or folds that divide copies if nearly all rows are copies of categories."""
         if not has_copies(survey) or not isinstance(self.cv, str | Integral):
             return self.cv
         if isinstance(self.cv, str) and data.in_memory:
-            return divided(data, N_FOLDS)
+            return self.cv if repeats_measurements(data) else divided(data, N_FOLDS)
         warn_of_copies(self._name, survey)
         return self.cv
 
@@ -255,7 +261,8 @@ class Automatic(Certainty, Estimator):
             given = None if kernel is None else clone(kernel)
             # class_weight may leave classes out.
             seen = slice(None) if weight.all() else np.flatnonzero(weight)
-            return choose_kernel(sample.X[seen], Y[seen], weight[seen], given, clock.is_early)
+            rows = in_double(sample.X[seen])
+            return choose_kernel(rows, Y[seen], weight[seen], given, clock.is_early)
 
     @property
     def _chooses(self) -> bool:

@@ -13,7 +13,7 @@ from .._hashing import Hashes, hash_rows
 from ..kernels import Gaussian, Kernel
 from ..kernels.errors import one_line
 from ..rows import count
-from .columns import Columns
+from .columns import Columns, is_smaller_dense
 from .mixing import WORTH, mixture, squared_error
 from .relevance import column_factors
 from .search import SECOND, STEP, Sample, Search, Tried, families, family_of
@@ -140,7 +140,7 @@ def choose_kernel(
         search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)], in_time)
         best = search.run() if n >= FEWEST else search.attempt(0, type(kernel).__name__, 1.0)
         return Choice([Option(best.kernel, None)], search.tried)
-    columns = Columns().fit(X)
+    columns = Columns(densify=is_smaller_dense(X)).fit(X)
     sample = Sample(columns.transform(X[:n]), Y[:n], weight[:n])
     search = Search(sample, families(sample.X), in_time)
     if n < FEWEST:
@@ -160,7 +160,7 @@ def choose_kernel(
     kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
     again = Search(scaled, kinds, in_time, by_column=True)
     found = again.run()
-    both = [Option(found.kernel, Columns(factors), teacher=teacher), equal]
+    both = [Option(found.kernel, Columns(factors, columns.densify), teacher=teacher), equal]
     if len(sample) > SECOND and in_time():
         weights, note = _weights(sample, both)
     options = [o._replace(share=w) for o, w in zip(both, weights, strict=True) if w]

@@ -26,12 +26,16 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     deviation of column j after its smallest and largest percent are moved to the 1 % and 99 %
     quantiles. If nearly all values are equal, s_j is the plain standard deviation. Constant columns
     become zero.
-    A sparse matrix is neither centred nor clipped.
+    A sparse matrix is neither centred nor clipped, unless it becomes an array. The result is in
+    double precision, because the small penalties of smooth kernels need the small eigenvalues of
+    the kernel matrix, which single precision rounds away.
 
     Parameters
     ----------
     factors : array-like of shape (d,), default=None
         The factors w_j; None means 1 for all columns.
+    densify : bool, default=False
+        True if a sparse matrix becomes an array.
 
     Attributes
     ----------
@@ -51,8 +55,8 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
            [ 1.7,  0. ]])
     """
 
-    def __init__(self, factors: ArrayLike | None = None):
-        self.factors = factors
+    def __init__(self, factors: ArrayLike | None = None, densify: bool = False):
+        self.factors, self.densify = factors, densify
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn centre and scale of each column."""
@@ -75,20 +79,28 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = self._checked(X, reset=False)
         factors = 1.0 if self.factors is None else np.asarray(self.factors, dtype=float)
         if sparse.issparse(X):
-            scaled = X @ sparse.diags(np.broadcast_to(factors / self.scale_, X.shape[1:]))
-            return scaled.astype(X.dtype).tocsr()
+            scales = np.broadcast_to(factors / self.scale_, X.shape[1:])
+            return (X.astype(float) @ sparse.diags(scales)).tocsr()
         with np.errstate(over="ignore"):
-            Z = np.clip((X - self.center_) / self.scale_, -LIMIT, LIMIT) * factors
-        return Z.astype(X.dtype)
+            return np.clip((X - self.center_) / self.scale_, -LIMIT, LIMIT) * factors
 
     def _checked(self, X: Any, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+        X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
+        return X.toarray() if self.densify and sparse.issparse(X) else X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def is_smaller_dense(X: Any) -> bool:
+    """Return True if X is a sparse matrix with so few zeros that an array takes less memory."""
+    if not sparse.issparse(X):
+        return False
+    stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
+    return bool(X.dtype.itemsize * X.shape[0] * X.shape[1] <= stored)
 
 
 def _robust(X: NDArray) -> tuple[NDArray[np.floating], NDArray[np.floating]]:

@@ -39,7 +39,7 @@ cv : int, splitter, iterable of (train, test) or "auto", default="auto"
     The cross-validation that judges trials and chooses their penalties. "auto" is 10 folds with
     up to 100 rows, else 5. For ridge on the exact kernel of a table, "auto" leaves out every row in
     turn. A row is held out together with its copies. If nearly all rows of a table are copies of a
-    few rows, "auto" divides the copies among the folds.
+    few categories, "auto" divides the copies among the folds.
 n_jobs : int, default=None
     Number of processes that evaluate a kernel of objects; None means the current process and −1 all
     cores. Kernels of vectors and matrix products use threads instead.

@@ -66,6 +66,7 @@ class Relearning(Recipe):
         """Return the factors that some rows teach."""
         Y, weight = self.equal.of(hashes)
         used = np.flatnonzero(weight)[:LEARNED]
-        start = np.sqrt(self.features["columns"].factors)
-        rows = Columns().fit(X).transform(X[used])
+        given = self.features["columns"]
+        start = np.sqrt(given.factors)
+        rows = Columns(densify=given.densify).fit(X).transform(X[used])
         return column_factors(rows, Y[used], weight[used], self.teacher, start, STEPS)

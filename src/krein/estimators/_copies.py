@@ -2,7 +2,8 @@
 
 A row is held out together with its copies: then duplicates act like weights, and no copy of a row
 that is judged has been learned from. If nearly all rows are copies, every category is new to the
-model that is judged on it, and the strongest penalty wins.
+model that is judged on it, and the strongest penalty wins. A table of measurements that is repeated
+as a whole has no categories: its copies stay together.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import warnings
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .._validation import outside_level
 from ..streaming import Data, Survey
 from ..streaming.folds import Folds
 from ..streaming.reservoir import order_of_targets
 
-# Copies matter from this many rows on, if there are this many copies of a row on average.
+# Copies matter from this many rows on, if there are this many copies of a row on average. With
+# fewer distinct rows they are never taken for repeated measurements.
 FEWEST, COPIES = 20, 5
 
 
@@ -41,6 +44,28 @@ def has_copies(survey: Survey) -> bool:
     """
     n_distinct = _n_distinct(survey)
     return n_distinct is not None and survey.n_rows >= max(FEWEST, COPIES * n_distinct)
+
+
+def repeats_measurements(data: Data) -> bool:
+    """Return True if copies have equal targets and a column tells most distinct rows apart.
+
+    Copies of a category have targets of their own, or columns with few values. If copies of other
+    rows were divided among the folds, every held-out row would have been learned by heart.
+
+    Parameters
+    ----------
+    data : Data
+        Rows in memory.
+    """
+    X, hashes = data.memory.X, data.hashes
+    targets = order_of_targets(data.memory.y)
+    order = np.lexsort((*targets, hashes))
+    is_new = np.diff(hashes[order]) != 0
+    starts = order[np.append(True, is_new)]
+    if sparse.issparse(X) or len(starts) < FEWEST:
+        return False
+    agree = all((is_new | (key[order][1:] == key[order][:-1])).all() for key in targets)
+    return agree and any(2 * len(np.unique(column)) > len(starts) for column in X[starts].T)
 
 
 def divided(data: Data, n_folds: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -18,7 +18,7 @@ from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
 from ..kernels.errors import BadPairError, counted_from, placed
-from ..rows import dense, left_of, right_of
+from ..rows import dense, in_double, left_of, right_of
 from ..streaming.survey import Rows
 from ._targets import Targets
 
@@ -70,8 +70,8 @@ class Representation:
         else:
             width = features.transform(_seen(features, sample[:1])).shape[1]
             form = Signature(np.ones(width))
-        # Maps keep single precision.
-        n_bytes = 4 if getattr(sample, "dtype", None) == np.float32 else 8
+        is_single = getattr(sample, "dtype", None) == np.float32
+        n_bytes = features.transform(_seen(features, sample[:1])).dtype.itemsize if is_single else 8
         return cls(features, form, is_two_sided, n_bytes=n_bytes)
 
     def of_both_sides(self) -> Representation:
@@ -250,6 +250,9 @@ class Recipe:
     def fit(self, sample: Rows, targets: Targets, rng: np.random.Generator) -> Representation:
         """Fit a copy of the map on rows, with their targets if the map needs targets.
 
+        The map is fitted in double precision: in single precision the rounding errors of kernel
+        values exceed the small eigenvalues of smooth kernels, which small penalties need.
+
         Parameters
         ----------
         sample : Rows
@@ -260,10 +263,11 @@ class Recipe:
         features = self._copy(sample.X)
         if self.random_state is not None or self.features is None:
             _seed(features, rng)
-        sample = sample._replace(X=_seen(features, sample.X))
+        seen = _seen(features, sample.X)
+        sample = sample._replace(X=in_double(seen))
         with placed(sample.places, sample.places):
             features, supervised = _fitted(features, sample, targets)
-        found = replace(Representation.of(features, sample.X), is_supervised=supervised)
+        found = replace(Representation.of(features, seen), is_supervised=supervised)
         return found.of_both_sides() if self.both_sides else found
 
     def _copy(self, sample: Any) -> Any:

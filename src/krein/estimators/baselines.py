@@ -188,12 +188,12 @@ class CorrectedSVC(Certainty, NestedParameters, ClassifierMixin, BaseEstimator):
                 machine = self._machine().fit(K[np.ix_(train, train)], codes[train])
                 found = machine.decision_function(K[np.ix_(test, train)]).reshape(len(test), -1)
                 held.add(hashes[test], found, np.tile(codes[test, None], found.shape[1]) + 0.0)
-        if not held.n_rows:
+        outputs, Y, weight = held.rows
+        if not len(weight):
             raise ValueError(
                 "CorrectedSVC(calibrate=True) needs at least two distinct rows of each class: use "
                 "calibrate=False."
             )
-        outputs, Y, weight = held.rows
         return calibrated(outputs, Y[:, 0].astype(np.intp), weight)
 
     @property

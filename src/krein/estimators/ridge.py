@@ -113,9 +113,10 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
 
         Ridge is the posterior mean of a Gaussian model with noise of variance σ²:
         `krein.learning.Posterior` has the equation. The standard deviation is that of a new target,
-        ``√(σ² + variance of f(x))``. σ² is the mean squared error of rows that were held out. The
-        model knows only the features. The features of a Nyström map vanish far from the landmarks,
-        so the standard deviation falls to σ there.
+        ``√(σ² + variance of f(x))``. The mean squared error of rows that were held out contains
+        the variance of f, too: σ² is this error times ``1 − degrees of freedom / number of rows``.
+        The model knows only the features. The features of a Nyström map vanish far from the
+        landmarks, so the standard deviation falls to σ there.
 
         Parameters
         ----------
@@ -138,7 +139,8 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
             statistic = Doubts(self._representation, np.atleast_2d(self.coef_), posterior)
             found = fold(self._checked(X), statistic).outputs
         outputs = found[:, :-1] + np.atleast_1d(self.intercept_)
-        std = np.outer(np.sqrt(1 + found[:, -1]), self._calibration.deviation)
+        noise = np.sqrt(posterior.noise_share) * self._calibration.deviation
+        std = np.outer(np.sqrt(1 + found[:, -1]), noise)
         return targets.decode(outputs), targets.decision(std)
 
     @property

@@ -169,10 +169,13 @@ class Precomputed(Kernel):
             raise ValueError(
                 f"Precomputed needs a square matrix of all pairs, but X has shape {K.shape}."
             )
-        if self.symmetric and not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * np.abs(K).max()):
+        largest = np.abs(K).max()
+        if self.symmetric and not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * largest):
             raise ValueError(
                 "Precomputed(symmetric=True) needs a symmetric matrix, but X is not symmetric: "
-                "pass (X + X.T) / 2, or use Precomputed(symmetric=False)."
+                f"X[i, j] and X[j, i] differ by up to {np.abs(K - K.T).max():.3g}, and the largest "
+                f"entry is {largest:.3g}. If the difference is noise, pass (X + X.T) / 2, else use "
+                "Precomputed(symmetric=False)."
             )
         return K
 

@@ -37,6 +37,9 @@ class Posterior:
         True if the model has an intercept.
     weight : float
         The weight W of all rows.
+    degrees : float
+        The degrees of freedom of the fit, ``tr((G + P)⁻¹ G)``, plus 1 with an intercept: the mean
+        of the posterior variance over the rows is σ² times ``degrees / W``.
 
     Examples
     --------
@@ -49,6 +52,8 @@ class Posterior:
     >>> posterior = Posterior.of(problem, Split(1.0, 1.0), Signature([1.0]), True)
     >>> posterior.variances(np.array([[0.0], [2.0]]))
     array([0.5, 1.5])
+    >>> posterior.degrees
+    1.5
     """
 
     used: NDArray[np.intp]
@@ -56,6 +61,7 @@ class Posterior:
     mean: Array
     has_intercept: bool
     weight: float
+    degrees: float
 
     @classmethod
     def of(
@@ -81,7 +87,19 @@ class Posterior:
         used = np.flatnonzero(np.isfinite(diagonal))
         factor = triangle(problem.gram[np.ix_(used, used)], diagonal[used])
         total = problem.weight if weight is None else weight
-        return cls(used, factor, problem.z_mean, fit_intercept, total)
+        inverse = solve_triangular(factor, np.eye(len(used)))
+        lost = float(diagonal[used] @ np.square(inverse).sum(axis=1))  # tr((G + P)⁻¹ P)
+        degrees = len(used) - lost + fit_intercept
+        return cls(used, factor, problem.z_mean, fit_intercept, total, degrees)
+
+    @property
+    def noise_share(self) -> float:
+        """The share of the noise in the mean squared error of rows that were held out in turn.
+
+        A held-out row with the leverage h, its variance over σ² in the posterior of all rows, has
+        the expected squared error ``σ² / (1 − h)``. The mean leverage takes the place of h.
+        """
+        return max(1 - self.degrees / self.weight, 1 / self.weight)
 
     def variances(self, Z: Array) -> Array:
         """Return the posterior variance of f over σ² at rows of features (n, p), shape (n,)."""

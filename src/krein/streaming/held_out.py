@@ -42,13 +42,14 @@ class HeldRows(NamedTuple):
 
 
 class HeldOut:
-    """A statistic: outputs, targets and weights of at most `size` rows.
+    """A statistic: outputs, targets and weights of at most `size` different rows.
 
-    Up to `size` rows of positive weight are all kept. If there are more rows, rows with equal
-    content and equal targets become one row with the sum of their weights and the mean of their
-    outputs, and the rows with the smallest clocks are kept. The clock of a row is a random number
-    that depends only on its content and its target, so the order of the rows and the size of the
-    blocks change nothing.
+    Rows with equal content and equal targets become one row with the sum of their weights and the
+    mean of their outputs: a calibration that is judged on one half of the rows must not have
+    learned from their copies in the other half. If there are more than `size` of these rows, the
+    rows with the smallest clocks are kept. The clock of a row is a random number that depends only
+    on its content and its target, so the order of the rows and the size of the blocks change
+    nothing.
 
     Parameters
     ----------
@@ -74,7 +75,6 @@ class HeldOut:
         most = max(1, min(HELD_ROWS, HELD_BYTES // (16 * n_outputs)))
         self.n_outputs, self.size = n_outputs, most if size is None else size
         self.without = without
-        self.n_rows = 0
         self._parts: list[tuple[Array, HeldRows]] = []
         self._n_kept = 0
 
@@ -96,18 +96,16 @@ class HeldOut:
             used &= ~np.isin(hashes, self.without)
         pairs = mix(hashes[used] + mix(hash_rows(np.ascontiguousarray(Y[used]))))
         clocks = Draws(pairs, 0).clocks(Salt.UNIFORM)
-        return self._add(clocks, HeldRows(outputs[used], Y[used], weight[used]), int(used.sum()))
+        return self._add(clocks, HeldRows(outputs[used], Y[used], weight[used]))
 
     def merge(self, other: HeldOut) -> HeldOut:
         """Add the rows of `other`, in place."""
         for clocks, rows in other._parts:
-            self._add(clocks, rows, 0)
-        self.n_rows += other.n_rows
+            self._add(clocks, rows)
         return self
 
-    def _add(self, clocks: Array, rows: HeldRows, n_rows: int) -> HeldOut:
+    def _add(self, clocks: Array, rows: HeldRows) -> HeldOut:
         self._parts.append((clocks, rows))
-        self.n_rows += n_rows
         self._n_kept += len(clocks)
         if self._n_kept > 2 * self.size:
             self._parts = [self._sample()]
@@ -117,14 +115,9 @@ class HeldOut:
     @property
     def rows(self) -> HeldRows:
         """The kept rows, in an order that depends on their content only."""
-        if self.n_rows > self.size:
-            return self._sample()[1]
-        return self._sorted()[1]
+        return self._sample()[1]
 
     def _sorted(self) -> tuple[Array, HeldRows]:
-        if not self._parts:
-            none = np.empty((0, self.n_outputs))
-            return np.empty(0), HeldRows(none, none, np.empty(0))
         clocks = np.concatenate([clocks for clocks, _ in self._parts])
         columns = zip(*(rows for _, rows in self._parts), strict=True)
         outputs, Y, weight = map(np.concatenate, columns)
@@ -133,6 +126,9 @@ class HeldOut:
 
     def _sample(self) -> tuple[Array, HeldRows]:
         """The rows with the smallest clocks; rows of the same clock become one row."""
+        if not self._n_kept:
+            none = np.empty((0, self.n_outputs))
+            return np.empty(0), HeldRows(none, none, np.empty(0))
         clocks, (outputs, Y, weight) = self._sorted()
         starts = np.flatnonzero(np.append(True, clocks[1:] != clocks[:-1]))
         total = np.add.reduceat(weight, starts)
