@@ -68,10 +68,24 @@ def _checked(y: Any, n_rows: int) -> NDArray:
             f"compare needs one target for each of the {n_rows} rows of X, got y of shape "
             f"{y.shape}."
         )
-    if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
-        place = int(np.flatnonzero(~np.isfinite(y.reshape(n_rows, -1)).all(axis=1))[0])
+    if y.dtype.kind in "mM":
+        raise ValueError(
+            f"compare scores classes or numbers, but y has the dtype {y.dtype}: convert y to "
+            "numbers, or pass y=None."
+        )
+    bad = np.flatnonzero(_is_missing(y).reshape(n_rows, -1).any(axis=1))
+    if len(bad):
+        place = int(bad[0])
         raise ValueError(f"y is {y[place]} in row {place}: leave the row out, or repair it.")
     return y
+
+
+def _is_missing(y: NDArray) -> NDArray[np.bool_]:
+    """Return which targets are None, NaN or infinite."""
+    if y.dtype.kind == "O":
+        missing = [one is None or one != one for one in y.ravel()]  # NaN differs from itself
+        return np.array(missing, dtype=bool).reshape(y.shape)
+    return ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
 
 
 def _learner_for(y: NDArray, kernel: Kernel) -> Any:
