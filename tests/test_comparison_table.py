@@ -261,6 +261,8 @@ def test_a_method_is_one_object():
         ({"y": np.ones(90, dtype=int)}, ValueError, "needs at least two classes"),
         ({"y": [None, *"ab" * 44, "a"]}, ValueError, "y is None in row 0: leave the row out"),
         ({"y": np.arange(90).astype("M8[D]")}, ValueError, "but y has the dtype datetime64[D]"),
+        ({"y": "label"}, ValueError, "y to be an array of one target for each of the 90 rows"),
+        ({"y": 1j * X[:, 0]}, ValueError, "but y has the dtype complex128"),
         ({"y": np.eye(90, dtype=int)}, ValueError, "y is of the kind 'multilabel-indicator'"),
         ({"y": X[:, 0], "learner": Gaussian}, ValueError, "a learner with a parameter features"),
         ({"y": X[:, 0], "learner": krein.KreinRegressor()}, ValueError, "a parameter features"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,13 +63,16 @@ class Scoring:
 
 
 def _checked(y: Any, n_rows: int) -> NDArray:
+    if isinstance(y, str) or hasattr(y, "tocsr"):
+        needed = f"an array of one target for each of the {n_rows} rows of X"
+        raise ArgumentError("compare", "y", needed, y)
     y = np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n_rows:
         raise ValueError(
             f"compare needs one target for each of the {n_rows} rows of X, got y of shape "
             f"{y.shape}."
         )
-    if y.dtype.kind in "mM":
+    if y.dtype.kind in "mMc":
         raise ValueError(
             f"compare scores classes or numbers, but y has the dtype {y.dtype}: convert y to "
             "numbers, or pass y=None."
@@ -77,7 +81,9 @@ def _checked(y: Any, n_rows: int) -> NDArray:
     if len(bad):
         place = int(bad[0])
         raise ValueError(f"y is {y[place]} in row {place}: leave the row out, or repair it.")
-    return y
+    # Numbers of Python, e.g. of a pandas column of objects, are numbers.
+    is_numeric = y.dtype.kind == "O" and all(isinstance(one, Real) for one in y.ravel())
+    return y.astype(np.float64) if is_numeric else y
 
 
 def _is_missing(y: NDArray) -> NDArray[np.bool_]:

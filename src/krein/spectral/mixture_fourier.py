@@ -144,8 +144,9 @@ class MixtureFourier(WaveMap):
     -----
     The cost of `fit` grows with the number of pairs times the number of frequencies, and does not
     depend on the number of rows beyond drawing the subsample. With more than 131,000 pairs times
-    frequencies the steps uphill are computed in single precision. Another computer may then find
-    frequencies that differ in the fourth digit and approximate the kernel equally well.
+    frequencies the steps uphill and the products of all pairs of columns are computed in single
+    precision. Another computer may then find frequencies that differ in the fourth digit and
+    approximate the kernel equally well.
 
     References
     ----------
