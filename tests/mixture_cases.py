@@ -32,3 +32,8 @@ def waves(features, X):
 def off_diagonal(features, X):
     error = features.approximate_kernel(X) - features.exact_kernel(X)
     return np.sqrt(np.mean(error[~np.eye(len(X), dtype=bool)] ** 2))
+
+
+def positive_definite(n, dim, rng):
+    A = rng.standard_normal((n, dim, dim + 2))
+    return A @ np.swapaxes(A, 1, 2) / dim

@@ -156,6 +156,11 @@ def test_targets_add_a_column_and_change_nothing_else():
     assert "best score" in with_y.advice
 
 
+@pytest.mark.parametrize("y", [X @ [1.0, 2.0, 3.0], (X[:, 0] > 0.5).astype(int)], ids=["f", "i"])
+def test_numbers_of_python_are_numbers(y):
+    assert_same(*(compared(Gaussian(), y=target) for target in (y, y.astype(object))))
+
+
 def test_the_learner_can_be_chosen():
     counts = np.arange(90) % 7
     as_labels, as_numbers = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -28,6 +28,7 @@ from krein import (
     diagnose,
 )
 from krein.comparison import METHODS, Method, trials
+from krein.comparison.advice import Advice
 from krein.kernels import (
     TL1,
     Custom,
@@ -129,7 +130,7 @@ def test_no_map_is_fitted_after_max_seconds(monkeypatch):
     )
     measured = [(row.method, row.width) for row in found.rows if row.is_measured]
     assert measured == [("RandomFourier", 2)]
-    assert found.rows[3].note == "not measured within max_seconds = 12"
+    assert found.rows[3].note == "Not measured within max_seconds = 12"
 
 
 def test_slow_methods_come_after_all_widths_of_the_others(monkeypatch):
@@ -258,10 +259,15 @@ def test_a_method_is_one_object():
         ({"y": [1, 2]}, ValueError, "one target for each of the 90 rows of X, got y of shape (2,)"),
         ({"y": np.full(90, np.nan)}, ValueError, "y is nan in row 0"),
         ({"y": np.ones(90, dtype=int)}, ValueError, "needs at least two classes"),
+        ({"y": [None, *"ab" * 44, "a"]}, ValueError, "y is None in row 0: leave the row out"),
+        ({"y": np.arange(90).astype("M8[D]")}, ValueError, "but y has the dtype datetime64[D]"),
+        ({"y": "label"}, ValueError, "y to be an array of one target for each of the 90 rows"),
+        ({"y": 1j * X[:, 0]}, ValueError, "but y has the dtype complex128"),
         ({"y": np.eye(90, dtype=int)}, ValueError, "y is of the kind 'multilabel-indicator'"),
         ({"y": X[:, 0], "learner": Gaussian}, ValueError, "a learner with a parameter features"),
         ({"y": X[:, 0], "learner": krein.KreinRegressor()}, ValueError, "a parameter features"),
         ({"learner": KreinRidge()}, ValueError, "needs y to score a learner, got y=None"),
+        ({"random_state": "x"}, ValueError, "random_state must be None, a whole number ≥ 0"),
         ({"max_rows": 1}, ValueError, "needs max_rows to be a whole number ≥ 2, got 1"),
         ({"n_seeds": 1}, ValueError, "needs n_seeds to be a whole number ≥ 2, got 1"),
         ({"n_seeds": 50}, ValueError, "at least 100 distinct rows for n_seeds=50, got 90"),
@@ -297,3 +303,25 @@ def test_a_bad_kernel_value_names_the_rows_of_the_data():
 
     with pytest.raises(ValueError, match="object 7 of X and object 7 of Y"):
         compared(Pairwise(hole), X)
+
+
+def test_scores_that_print_alike_count_as_equal():
+    row = compared(Gaussian(), methods="Nystrom").rows[0]
+    made = {"Nystrom": (0.01, 0.99999), "RandomFourier": (0.1, 1.0)}
+    rows = [
+        replace(row, method=method, error=error, score=score)
+        for method, (error, score) in made.items()
+    ]
+    assert "Nystrom also has the best score, 1 at width 8." in Advice.of(rows).sentence
+
+
+def test_a_long_title_is_wrapped_and_each_width_has_a_tick():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    kernel = sum((Gaussian(sigma) for sigma in range(2, 9)), Gaussian())
+    axes = compared(kernel, methods="Nystrom", widths=[8, 12, 16]).plot()
+    assert max(map(len, axes[0].get_title(loc="left").split("\n"))) <= 60
+    assert [text.get_text() for text in axes[0].get_xticklabels()] == ["8", "12", "16"]
+    plt.close("all")

@@ -50,6 +50,18 @@ def test_an_error_above_that_of_zeros_is_said():
     assert "A matrix of zeros has the error 1" in advice
 
 
+def test_an_error_that_is_nearly_that_of_zeros_is_said():
+    diagnosis = krein.diagnose(Gaussian(0.1), X, n_components=4, random_state=0)
+    assert 0.9 < min(diagnosis.errors.values()) < 1
+    assert "A matrix of zeros has the error 1" in diagnosis.advice
+
+
+def test_a_zero_kernel_and_the_name_of_a_function_are_said():
+    diagnosis = krein.diagnose(0 * Gaussian(), X, random_state=0)
+    assert "The kernel is zero on these rows" in diagnosis.advice
+    assert krein.diagnose(Custom(_one_way), X, random_state=0).kernel == "Custom(_one_way)"
+
+
 def test_a_false_declaration_is_the_advice():
     assert "declare symmetric=False" in krein.diagnose(Custom(_one_way), X, random_state=0).advice
     declared = krein.diagnose(Custom(_one_way, symmetric=False), X, random_state=0)

@@ -125,6 +125,7 @@ def test_huge_and_tiny_data(size):
 # --- the objective --------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:The map differs")  # narrow kernels in eight dimensions
 @pytest.mark.parametrize("dim", [1, 3, 8])
 @pytest.mark.parametrize(
     "kernel", [Gaussian(0.5), INDEFINITE, DeltaGaussian(), TL1(1.5), -1.0 * Gaussian()], ids=str
@@ -231,6 +232,7 @@ def test_a_function_of_products_needs_unit_rows_in_transform_too():
             features.transform(2 * X)
 
 
+@pytest.mark.filterwarnings("ignore:The map differs")  # the priors keep the map from the kernel
 def test_priors_are_in_the_units_of_the_data():
     X = rows()
     options = {"mean_prior": [5.0, 0.0, 0.0], "covariance_prior": 1e-4 * np.eye(3)}

@@ -1,9 +1,10 @@
-"""The nouns of the variational inference: covariances, mixture, likelihood, split, phases."""
+"""The nouns of the variational inference: likelihood, split, start, phases."""
 
 import numpy as np
 import pytest
+from mixture_cases import positive_definite
 from numpy.testing import assert_allclose
-from scipy.stats import beta, multivariate_normal, wishart
+from scipy.stats import multivariate_normal
 
 from krein.kernels import DeltaGaussian, Gaussian
 from krein.published.taylor import draw, printed_updates
@@ -17,120 +18,12 @@ from krein.spectral.covariances import Diagonal, Full, covariances_of
 from krein.spectral.dirichlet import (
     DirichletMixture,
     MixturePrior,
-    beta_divergence,
     default_degrees,
-    wishart_divergence,
 )
 from krein.spectral.likelihood import ExpectedLikelihood, Pairs
 from krein.spectral.phases import Phase, quadratic_nnls
 from krein.spectral.sketch import Sketch, default_pairs
 from krein.spectral.split import shift_split, spectral_split
-
-
-def positive_definite(n, dim, rng):
-    A = rng.standard_normal((n, dim, dim + 2))
-    return A @ np.swapaxes(A, 1, 2) / dim
-
-
-# --- covariances ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dim", [1, 2, 5])
-def test_both_forms_of_covariances_are_their_dense_twins(dim):
-    rng = np.random.default_rng(dim)
-    x, weights = rng.standard_normal((6, dim)), rng.random((6, 3))
-    dense = positive_definite(3, dim, rng)
-    diagonal = np.stack([np.diag(np.diagonal(A)) for A in dense])
-    for algebra, A in ((Full(dim), dense), (Diagonal(dim), diagonal)):
-        V = np.stack([algebra.of(one) for one in A])
-        assert_allclose(algebra.logdet(V), np.linalg.slogdet(A)[1])
-        assert_allclose(algebra.inverse(V), [algebra.of(B) for B in np.linalg.inv(A)], atol=1e-12)
-        assert_allclose(algebra.apply(V, x[:3]), np.einsum("kij,kj->ki", A, x[:3]))
-        assert_allclose(algebra.trace(V, V), np.einsum("kij,kij->k", A, A))
-        squares = algebra.squares(x) @ algebra.packed(V).T
-        assert_allclose(squares, np.einsum("ni,kij,nj->nk", x, A, x), atol=1e-12)
-        sums = algebra.unpacked(weights.T @ algebra.squares(x))
-        twin = np.einsum("nk,ni,nj->kij", weights, x, x)
-        assert_allclose(sums, [algebra.of(B) for B in twin], atol=1e-12)
-        assert_allclose(algebra.outer(x), [algebra.of(np.outer(row, row)) for row in x])
-        assert_allclose(algebra.mix(weights, V)[0], np.tensordot(weights[0], V, 1))
-
-
-def test_many_columns_have_diagonal_covariances():
-    assert isinstance(covariances_of(100), Full)
-    assert isinstance(covariances_of(101), Diagonal)
-
-
-# --- the mixture ----------------------------------------------------------------------------------
-
-
-def test_divergences_are_those_of_samples():
-    rng = np.random.default_rng(0)
-    x = beta.rvs(2.0, 3.0, size=200_000, random_state=rng)
-    sampled = np.mean(beta.logpdf(x, 2.0, 3.0) - beta.logpdf(x, 1.0, 1.5))
-    assert_allclose(beta_divergence(np.array(2.0), np.array(3.0), 1.0, 1.5), sampled, atol=0.01)
-    W, W0 = positive_definite(2, 2, rng) / 4
-    draws = np.moveaxis(wishart.rvs(5, W, size=4000, random_state=rng), 0, -1)
-    gaps = wishart.logpdf(draws, 5, W) - wishart.logpdf(draws, 3, W0)
-    found = wishart_divergence(Full(2), np.array([5.0]), W[None], 3.0, np.linalg.inv(W0))[0]
-    assert abs(found - gaps.mean()) < 5 * gaps.std() / np.sqrt(4000)
-    assert_allclose(
-        wishart_divergence(Full(2), np.array([3.0]), W0[None], 3.0, np.linalg.inv(W0)), 0, atol=1e-9
-    )
-
-
-def test_one_column_is_the_same_full_and_diagonal():
-    rng = np.random.default_rng(1)
-    points, labels = rng.standard_normal((30, 1)), np.eye(3)[rng.integers(3, size=30)]
-    bounds = []
-    for algebra, shape in ((Full(1), (1, 1)), (Diagonal(1), (1,))):
-        prior = MixturePrior(algebra, 1.0, np.zeros(1), np.full(shape, 2.0), 1.0)
-        mixture = DirichletMixture(prior, labels)
-        spread = np.full((30, *shape), 0.1)
-        for _ in range(5):
-            mixture.update(points, spread)
-        bounds.append(mixture.bound(points, spread))
-    assert_allclose(bounds[0], bounds[1])
-
-
-@pytest.mark.parametrize("kind", [Full, Diagonal])
-def test_no_update_of_the_mixture_lowers_its_bound(kind):
-    rng = np.random.default_rng(2)
-    algebra = kind(3)
-    points = rng.standard_normal((40, 3)) + 3 * rng.integers(3, size=(40, 1))
-    spread = np.stack([algebra.of(A) for A in 0.1 * positive_definite(40, 3, rng)])
-    precision = algebra.of(np.eye(3) / 4)
-    prior = MixturePrior(algebra, 1.0, np.zeros(3), precision, default_degrees(algebra))
-    mixture = DirichletMixture(prior, np.eye(4)[rng.integers(4, size=40)])
-    steps = [
-        mixture._break_sticks,
-        lambda: mixture._move_means(points),
-        lambda: mixture._fit_precisions(points, spread),
-        lambda: mixture.update(points, spread),
-    ]
-    before = mixture.bound(points, spread)
-    for _ in range(10):
-        for step in steps:
-            step()
-            after = mixture.bound(points, spread)
-            assert after >= before - 1e-9 * abs(before)
-            before = after
-    assert_allclose(mixture.fitted.weights.sum(), 1)
-    assert_allclose(mixture.memberships.sum(axis=1), 1)
-
-
-def test_the_mixture_finds_two_clusters():
-    rng = np.random.default_rng(3)
-    points = np.concatenate([rng.normal(-4, 0.5, (50, 2)), rng.normal(4, 0.5, (50, 2))])
-    prior = MixturePrior(Full(2), 1.0, np.zeros(2), np.eye(2) / 16, 2.0)
-    mixture = DirichletMixture(prior, np.eye(5)[np.arange(100) // 20])
-    for _ in range(200):
-        mixture.update(points, np.tile(1e-3 * np.eye(2), (100, 1, 1)))
-    fitted = mixture.fitted
-    large = np.argsort(-fitted.weights)[:2]
-    assert fitted.weights[large].sum() > 0.9
-    assert_allclose(np.sort(fitted.means[large, 0]), [-4, 4], atol=0.5)
-
 
 # --- the likelihood -------------------------------------------------------------------------------
 
@@ -254,6 +147,45 @@ def test_single_precision_is_the_likelihood_to_five_digits(monkeypatch):
         assert np.asarray(one).dtype == np.float64
 
 
+def test_products_of_columns_in_single_precision(monkeypatch):
+    """Many waves take the products in single precision, and the curvature of half of the pairs."""
+    rng = np.random.default_rng(10)
+    exact, spread, means, weights = likelihood(Full, rng, n=320)
+    exact.pairs = Pairs(np.repeat(exact.pairs.differences[::2], 2, axis=0), exact.pairs.values)
+    exact.set_spread(spread)
+    value, curvature = exact.value(means, weights), exact.curvature(means, weights)
+    monkeypatch.setattr("krein.spectral.likelihood.COMPILED", 0)
+    exact.set_spread(spread)
+    assert exact._dtype_of_squares() == np.float32
+    assert exact._decay.max() <= 1
+    assert_allclose(exact.value(means, weights), value, rtol=1e-5)
+    # Every pair is there twice, so every second pair is enough.
+    assert_allclose(exact.curvature(means, weights), curvature, rtol=1e-4, atol=1e-4)
+
+
+def test_squares_of_outliers_keep_double_precision(monkeypatch):
+    found, spread, means, weights = likelihood(Full, np.random.default_rng(12))
+    found.pairs.differences[0] = 1e25
+    monkeypatch.setattr("krein.spectral.likelihood.COMPILED", 0)
+    found.set_spread(spread)
+    assert np.isfinite(found.value(means, weights))
+    assert np.all(np.isfinite(found.curvature(means, weights)))
+
+
+def test_the_remembered_value_follows_every_change():
+    found, spread, means, weights = likelihood(Full, np.random.default_rng(11))
+    for change in (
+        found.forget_spread,
+        lambda: found.set_spread(spread),
+        lambda: found.set_spread(2 * spread),
+        lambda: weights.__imul__(2),
+        lambda: means.__imul__(2),
+    ):
+        change()
+        for _ in range(2):
+            assert found.value(means, weights) == found.value_and_slopes(means, weights)[0]
+
+
 # --- split and start ------------------------------------------------------------------------------
 
 
@@ -320,7 +252,10 @@ def test_non_negative_quadratic_programme():
 
 @pytest.mark.parametrize("dim", [1, 3])
 @pytest.mark.parametrize("signs", [(1.0,), (1.0, -1.0)])
-def test_no_step_of_a_round_lowers_the_objective(dim, signs):
+@pytest.mark.parametrize("compiled", [0, 2**17])
+def test_no_step_of_a_round_lowers_the_objective(dim, signs, compiled, monkeypatch):
+    for module in ("likelihood", "_tilts"):
+        monkeypatch.setattr(f"krein.spectral.{module}.COMPILED", compiled)
     rng = np.random.default_rng(14)
     differences = rng.standard_normal((300, dim))
     squares = (differences**2).sum(axis=1)

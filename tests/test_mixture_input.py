@@ -86,6 +86,30 @@ def test_a_kernel_that_is_zero_off_the_diagonal_has_the_widest_spectrum():
     assert features.n_iter_ == 0
 
 
+@pytest.mark.parametrize("size", [1e4, 1e10, 1e25])
+def test_an_outlier_does_not_spoil_the_fit(size):
+    X = rows()
+    X[0] = size
+    kernel = Gaussian() - 0.5 * Gaussian(0.5)
+    assert off_diagonal(made(kernel, n_subsample=80).fit(X), rows()) < 0.05
+
+
+def test_priors_of_another_size_than_the_data_are_said():
+    for prior in ({"mean_prior": 1e100}, {"covariance_prior": 1e-200 * np.eye(3)}):
+        with pytest.raises(ValueError, match=r"cannot be inverted.*choose a mean_prior"):
+            made(**prior).fit(rows())
+
+
+@pytest.mark.parametrize("noise", ["auto", 0.3])
+def test_a_map_that_misses_the_kernel_is_said(noise):
+    """Waves of one steep direction among many columns are not found from a few pairs."""
+    X = rows(200, dim=20)
+    wave = Custom(lambda X, Y: np.cos(30 * (X[:, None] - Y[None]).sum(axis=2)))
+    with pytest.warns(UserWarning, match=r"krein\.Nystrom"):
+        features = made(wave, 8, noise=noise, n_subsample=100).fit(X)
+    assert off_diagonal(features, X) > 0.6
+
+
 def test_a_zero_kernel_is_refused():
     with pytest.raises(ValueError, match=r"is zero for all pairs of 60 rows.*wider kernel"):
         made(0.0 * Gaussian()).fit(rows())

@@ -97,6 +97,7 @@ def test_methods_and_objects(name, title):
 
 def test_bibtex_and_text():
     (paper,) = krein.citations("RFF-DIGMM")
+    assert krein.citations("DIGMM") == (paper,)
     assert paper.bibtex == (
         "@article{liu2020double,\n"
         "  author = {Fanghui Liu and Xiaolin Huang and Lei Shi and Jie Yang and Johan A. K. "

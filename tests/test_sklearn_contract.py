@@ -103,6 +103,7 @@ def rival(cls, kernel=None, **options):
 # The checks fit a handful of rows, on which Nystrom says that all of them are landmarks.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:There are .* rows, fewer than:UserWarning"),
+    pytest.mark.filterwarnings("ignore:The map differs from .* % of the kernel:UserWarning"),
     # The checks fit the same few data hundreds of times.
     pytest.mark.usefixtures("solve_each_programme_once"),
 ]

@@ -164,3 +164,16 @@ def test_random_fourier_says_how_it_found_out():
     skew = Custom(lambda A, B: np.exp(-np.square(A[:, :1] - B[:, 0] + 1)), symmetric=False)
     with pytest.raises(NoMeasureError, match=r"only needs kernel values\.$"):
         krein.RandomFourier(skew).fit(X)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_columns_in_different_units_are_shifted_by_their_own_size(container):
+    units = np.array([1e-6, 1.0, 1e6, 1.0])
+
+    def bells(rows, others):
+        rows, others = (sparse.csr_matrix(each).toarray() / units for each in (rows, others))
+        return laplacian_kernel(rows, others, gamma=1)
+
+    X_units = container(X * units)
+    assert Custom(bells).is_stationary(X_units)
+    assert not Custom(lambda A, B: bells(A, B) * A[:, :1]).is_stationary(X_units)

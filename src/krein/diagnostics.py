@@ -19,7 +19,7 @@ from .comparison.sample import Sample, checked
 from .comparison.trials import Trial, run_trials
 from .features.base import RandomMap
 from .kernels import Kernel
-from .kernels.errors import one_line, placed
+from .kernels.errors import kernel_name, placed
 from .kernels.memory import Memory, Remembered
 from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
@@ -204,11 +204,11 @@ def diagnose(
     said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
     said += [
         advice.sentence,
-        *_unmeasured(rows, len(sample)),
+        *_unmeasured(rows, len(sample), is_zero=not size),
         f"The kernel is {_kind(positive, asymmetry, kernel.is_symmetric)}.",
     ]
     return Diagnosis(
-        kernel=one_line(kernel),
+        kernel=kernel_name(kernel),
         n_rows=len(K),
         n_components=n_components,
         eigenvalues=eigenvalues,
@@ -296,8 +296,10 @@ def _best(rows: Sequence[Measurement]) -> list[Measurement]:
     return list(found.values())
 
 
-def _unmeasured(rows: Sequence[Measurement], n_distinct: int) -> list[str]:
+def _unmeasured(rows: Sequence[Measurement], n_distinct: int, is_zero: bool) -> list[str]:
     """Return why there is no error of Nyström, which serves every kernel; empty if there is one."""
+    if is_zero:
+        return ["The kernel is zero on these rows, so no relative error exists."]
     if n_distinct < 2 * N_SEEDS:
         return [f"A measurement needs at least {2 * N_SEEDS} distinct rows, got {n_distinct}."]
     if not any(row.is_measured for row in rows):

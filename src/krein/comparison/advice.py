@@ -11,6 +11,8 @@ from .measurement import Measurement
 
 # Errors below this are rounding errors, and of two such maps the narrower one is better.
 EXACT = 1e-10
+# A map with a larger error is of little use: a matrix of zeros has the error 1.
+USELESS = 0.9
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Advice:
             return cls(None, " ".join(["No method could be measured.", *reasons]))
         best = min(measured, key=_rank)
         said = [f"{best.method} has the least error, {_value(best)}."]
-        if best.error >= 1:
+        if best.error >= USELESS:
             said.append(
                 "A matrix of zeros has the error 1, so no map is of use here: try other widths, "
                 "more rows or a wider kernel."
@@ -52,18 +54,29 @@ class Advice:
             said.append(f"Among the unbiased methods, {row.method} has the least, {_value(row)}.")
         scored = [row for row in measured if np.isfinite(row.score)]
         if scored:
-            row = max(scored, key=lambda row: row.score)
+            row = _best_score(scored, best.method)
             said.append(
-                f"{row.method} has the best score, {row.score:.3g} at width {row.width}: a smaller "
+                f"{row.method} has the best score, {_score(row)} at width {row.width}: a smaller "
                 "error is not always a better score."
                 if row.method != best.method
-                else f"{row.method} also has the best score, {row.score:.3g} at width {row.width}."
+                else f"{row.method} also has the best score, {_score(row)} at width {row.width}."
             )
         return cls(best.method, " ".join(said))
 
 
 def _rank(row: Measurement) -> tuple[float, int]:
     return max(row.error, EXACT), row.width
+
+
+def _best_score(rows: Sequence[Measurement], favourite: str) -> Measurement:
+    """Return the row with the best score; of scores that print alike, the favourite's narrowest."""
+    top = _score(max(rows, key=lambda row: row.score))
+    alike = [row for row in rows if _score(row) == top]
+    return min(alike, key=lambda row: (row.method != favourite, row.width))
+
+
+def _score(row: Measurement) -> str:
+    return f"{row.score:.3g}"
 
 
 def _value(row: Measurement) -> str:

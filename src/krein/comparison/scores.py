@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -62,16 +63,35 @@ class Scoring:
 
 
 def _checked(y: Any, n_rows: int) -> NDArray:
+    if isinstance(y, str) or hasattr(y, "tocsr"):
+        needed = f"an array of one target for each of the {n_rows} rows of X"
+        raise ArgumentError("compare", "y", needed, y)
     y = np.asarray(y)
     if y.ndim not in (1, 2) or len(y) != n_rows:
         raise ValueError(
             f"compare needs one target for each of the {n_rows} rows of X, got y of shape "
             f"{y.shape}."
         )
-    if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
-        place = int(np.flatnonzero(~np.isfinite(y.reshape(n_rows, -1)).all(axis=1))[0])
+    if y.dtype.kind in "mMc":
+        raise ValueError(
+            f"compare scores classes or numbers, but y has the dtype {y.dtype}: convert y to "
+            "numbers, or pass y=None."
+        )
+    bad = np.flatnonzero(_is_missing(y).reshape(n_rows, -1).any(axis=1))
+    if len(bad):
+        place = int(bad[0])
         raise ValueError(f"y is {y[place]} in row {place}: leave the row out, or repair it.")
-    return y
+    # Numbers of Python, e.g. of a pandas column of objects, are numbers.
+    is_numeric = y.dtype.kind == "O" and all(isinstance(one, Real) for one in y.ravel())
+    return y.astype(np.float64) if is_numeric else y
+
+
+def _is_missing(y: NDArray) -> NDArray[np.bool_]:
+    """Return which targets are None, NaN or infinite."""
+    if y.dtype.kind == "O":
+        missing = [one is None or one != one for one in y.ravel()]  # NaN differs from itself
+        return np.array(missing, dtype=bool).reshape(y.shape)
+    return ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
 
 
 def _learner_for(y: NDArray, kernel: Kernel) -> Any:

@@ -86,7 +86,7 @@ def run_trials(
     for method, width in sorted(pairs, key=lambda pair: pair[0].is_slow):
         for fold in sample.folds:
             if max_seconds is not None and time.perf_counter() - begin >= max_seconds:
-                note = f"not measured within max_seconds = {max_seconds:g}"
+                note = f"Not measured within max_seconds = {max_seconds:g}"
                 yield Trial(method, width, note=note)
             else:
                 yield _trial(method, width, sample, fold, scoring)

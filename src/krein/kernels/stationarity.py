@@ -75,7 +75,7 @@ def stationarity(kernel: Any, X: Any = None) -> Stationarity:
         made = "a function" if kernel.zonal_profile else "made of functions of x − y and"
         reason = f"because it is {made} of ⟨x, y⟩"
         return Stationarity(True, f"{name} is a function of x − y on rows of norm 1, {reason}.")
-    return _tested(kernel.resolved(X), _some_rows(X), on_sphere)
+    return _tested(kernel.resolved(X), _some_rows(X), _column_sizes(X), on_sphere)
 
 
 def _vectors(kernel: Any, X: Any) -> Any:
@@ -97,10 +97,10 @@ def _some_rows(X: Any) -> NDArray[np.float64]:
     return np.asarray(dense(rows)).astype(np.float64)
 
 
-def _tested(kernel: Any, X: NDArray, on_sphere: bool) -> Stationarity:
+def _tested(kernel: Any, X: NDArray, sizes: NDArray, on_sphere: bool) -> Stationarity:
     """Compare the values on rows with the values on moved rows."""
     rng = np.random.default_rng(0)
-    moved = {"k(x + h, y + h)": _shifted(X, rng)}
+    moved = {"k(x + h, y + h)": _shifted(X, sizes, rng)}
     if on_sphere:
         moved["k(Qx, Qy)"] = _reflected(X, rng)
     K = kernel(X, X)
@@ -122,10 +122,17 @@ def _tested(kernel: Any, X: NDArray, on_sphere: bool) -> Stationarity:
     )
 
 
-def _shifted(X: NDArray, rng: np.random.Generator) -> NDArray:
-    # The shift is about as large as the rows. It is positive, because some kernels are defined for
-    # non-negative rows only.
-    return X + (np.abs(X).max(initial=0) or 1.0) * rng.uniform(0.1, 1.0, X.shape[1])
+def _column_sizes(X: Any) -> NDArray[np.float64]:
+    """Return the largest magnitude of each column."""
+    return np.asarray(dense(abs(X).max(axis=0)), dtype=np.float64).ravel()
+
+
+def _shifted(X: NDArray, sizes: NDArray, rng: np.random.Generator) -> NDArray:
+    # Each column is shifted by about its own size: a larger shift would lose the digits of columns
+    # in small units. The shift is positive, because some kernels are defined for non-negative rows
+    # only. A column of zeros has no size, and any shift keeps its differences.
+    shifts = np.where(sizes > 0, sizes, sizes.max(initial=0) or 1.0)
+    return X + shifts * rng.uniform(0.1, 1.0, X.shape[1])
 
 
 def _reflected(X: NDArray, rng: np.random.Generator) -> NDArray:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from ._pyplot import pyplot
 
+# Up to this many widths have a tick each.
+MOST_TICKS = 8
+# Number of characters of a line of the title, above the left one of two axes.
+TITLE = 60
 # The markers of the methods; smaller errors are drawn as rounding errors.
 MARKERS, ROUNDING = "os^Dv<>Pp*X", 1e-16
 
@@ -38,7 +43,12 @@ def plot_comparison(comparison: Any, axes: Any = None) -> Any:
     for ax, label in zip(axes, ("width", "seconds to fit and transform"), strict=True):
         ax.set_xlabel(label)
     axes[0].set_ylabel("relative error of the kernel matrix")
-    axes[0].set_title(comparison.kernel)
+    widths = sorted({row.width for row in measured})
+    if len(widths) <= MOST_TICKS:
+        # The labels between powers of ten, such as 3 × 10¹ and 4 × 10¹, would overlap.
+        axes[0].set_xticks(widths, [str(width) for width in widths])
+        axes[0].minorticks_off()
+    axes[0].set_title(fill(comparison.kernel, TITLE), fontsize="medium", loc="left")
     if measured:
         axes[1].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return np.asarray(axes)

@@ -76,8 +76,20 @@ class Inference:
         rng : Generator
             Source of randomness.
         """
-        if self.method == "taylor":
-            return self._printed(sketch, counts, rng)
+        method = self._printed if self.method == "taylor" else self._corrected
+        try:
+            return method(sketch, counts, rng)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                "The precisions of the frequencies cannot be inverted. Frequencies are about "
+                f"{1 / sketch.unit:.2g}, the reciprocal of the median distance of rows: choose a "
+                "mean_prior of this size and a covariance_prior of its square, or leave them out."
+            ) from error
+
+    def _corrected(
+        self, sketch: Sketch, counts: dict[float, int], rng: np.random.Generator
+    ) -> Spectrum:
+        """Maximise the evidence lower bound."""
         branches, objective = [], {}
         for sign, m in counts.items():
             part = sketch.parts[sign]

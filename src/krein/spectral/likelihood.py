@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,12 @@ BLOCK_BYTES, SQUARES_BYTES = 2**19, 2**21
 # Sums over all pairs are taken over this many parts, which threads share, and then over the parts:
 # the number of threads does not change a sum. Few waves are summed faster by one thread.
 PARTS, FEW_WAVES = 16, 2**16
+# The curvature of many waves is summed over every second pair.
+CURVATURE_STEP = 2
+# In sums of squares no entry of a difference counts for more than this.
+FARTHEST = 1e3
+# Squares beyond this size are summed in double precision.
+LARGEST_SQUARE = 1e30
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,17 @@ class Pairs:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def near(self) -> NDArray[np.floating]:
+        """The differences; those of outliers are shortened to `FARTHEST`.
+
+        The squares of a few outliers would drown all other pairs in a sum over the pairs.
+        """
+        sizes = np.abs(self.differences).max(axis=1, keepdims=True)
+        if sizes.max() <= FARTHEST:
+            return self.differences
+        return self.differences / np.maximum(sizes / FARTHEST, 1)
 
     def of(self, values: NDArray) -> Pairs:
         """Return the same differences with other values."""
@@ -73,24 +92,30 @@ class ExpectedLikelihood:
     def __init__(self, pairs: Pairs, signs: NDArray, noise: float, covariances: Covariances):
         self.pairs, self.signs = pairs, signs
         self.variance, self.algebra = noise**2, covariances
+        self._known: tuple[NDArray, float] | None = None
         self.forget_spread()
 
     def forget_spread(self) -> None:
         """Set all covariances to zero: the frequencies are known."""
+        self._known = None
         one = self.pairs.differences.dtype.type(1)
         self._decay = np.broadcast_to(one, (len(self.pairs), len(self.signs)))
         self._floor = np.zeros(len(self.signs))
 
     def set_spread(self, spread: NDArray) -> None:
         """Set the covariances V, shape (m, d, d) or (m, d)."""
+        self._known = None
         self._decay = np.empty((len(self.pairs), len(self.signs)))
         packed = self.algebra.packed(spread).T / -2
+        dtype = self._dtype_of_squares(packed)
+        packed = packed.astype(dtype)
 
         def part(pairs: slice) -> tuple[NDArray]:
             floor = np.zeros(len(self.signs))
             for rows, D in self._blocks(pairs, packed.shape[0], SQUARES_BYTES):
                 decay = self._decay[rows]
-                np.matmul(self.algebra.squares(D), packed, out=decay)
+                # Rounding errors must not make a variance s negative.
+                decay[:] = np.minimum(self.algebra.squares(D.astype(dtype)) @ packed, 0)
                 np.exp(decay, out=decay)
                 # Var cos = ½ (1 − e^(−2s)) − (e^(−s) − e^(−2s)) cos² t
                 fourth = np.square(np.square(decay))
@@ -98,6 +123,19 @@ class ExpectedLikelihood:
             return (floor,)
 
         (self._floor,) = self._summed(part)
+
+    def _dtype_of_squares(self, factors: NDArray | float = 1.0) -> np.dtype[Any]:
+        """Return the dtype for products of these factors and the d (d + 1) / 2 squares of a pair.
+
+        With many waves the products take much of the time, and single precision half of it. A
+        variance s is then good to about six digits, and the objective is computed in double
+        precision from these variances. Pairs of outliers keep double precision if their squares
+        exceed the largest float32.
+        """
+        widest = float(np.abs(self.pairs.differences).max()) ** 2
+        few = self._decay.size < COMPILED
+        fits = max(widest, 1.0) * max(float(np.abs(factors).max()), 1.0) < LARGEST_SQUARE
+        return np.dtype(np.float64 if few or not fits else np.float32)
 
     def rough(self) -> ExpectedLikelihood:
         """Return this likelihood in single precision if it has many waves.
@@ -138,6 +176,15 @@ class ExpectedLikelihood:
         return Waves(frequencies, self.pairs.differences.dtype)
 
     # --- what the inference needs -----------------------------------------------------------------
+
+    def value(self, frequencies: NDArray, weights: NDArray) -> float:
+        """Return ``E log p``; the last value is remembered, since steps begin where others end."""
+        given = np.concatenate([frequencies.ravel(), weights])
+        if self._known is not None and np.array_equal(self._known[0], given):
+            return self._known[1]
+        value = self.value_and_slopes(frequencies, weights)[0]
+        self._known = given, value
+        return value
 
     def value_and_slopes(
         self, frequencies: NDArray, weights: NDArray
@@ -191,15 +238,23 @@ class ExpectedLikelihood:
         return gram, moments
 
     def curvature(self, frequencies: NDArray, weights: NDArray) -> NDArray[np.floating]:
-        """Return ``a_m² / σ² Σ_p sin² t ΔΔᵀ``, the precision that the values give a frequency."""
+        """Return ``a_m² / σ² Σ_p sin² t ΔΔᵀ``, the precision that the values give a frequency.
 
-        waves = self._waves_of(frequencies)
+        It serves as a proposal only, so outliers are shortened, and many waves are summed over
+        every second pair.
+        """
+        dtype = self._dtype_of_squares()
+        step = 1 if dtype == np.float64 else CURVATURE_STEP
+        waves = Waves(frequencies, dtype)
 
-        def part(pairs: slice) -> tuple[NDArray]:
-            blocks = self._blocks(pairs, self.algebra.size, SQUARES_BYTES)
-            terms = (np.square(waves(D)[:, 1]).T @ self.algebra.squares(D) for _, D in blocks)
-            return (sum(terms, next(terms)),)
+        def part(pairs: slice) -> tuple[NDArray, int]:
+            packed, n_pairs = np.zeros((len(weights), self.algebra.size)), 0
+            for rows, _ in self._blocks(pairs, self.algebra.size, SQUARES_BYTES):
+                some = self.pairs.near[rows][::step].astype(dtype)
+                packed += np.square(waves(some)[:, 1]).T @ self.algebra.squares(some)
+                n_pairs += len(some)
+            return packed, n_pairs
 
-        (packed,) = self._summed(part)
-        scale = (weights**2 / self.variance)[:, None]
+        packed, n_pairs = self._summed(part)
+        scale = (len(self.pairs) / n_pairs * weights**2 / self.variance)[:, None]
         return self.algebra.unpacked(scale * packed)

@@ -25,7 +25,7 @@ from ..rows import take
 from .covariances import covariances_of
 from .dirichlet import SpectralMixture
 from .inference import Inference, Spectrum, allocated, white
-from .sketch import Sketch, default_pairs
+from .sketch import Sketch, default_pairs, error_of_pairs
 from .split import NULL_SHARE, shift_split, spectral_split
 
 # The standard deviation of the values with noise="auto", in units of k(0).
@@ -34,6 +34,9 @@ NOISE = {"variational": 0.003, "taylor": 0.01}
 # proportion, but not below the share LEAST. A kernel such as tanh on unit rows is a large constant
 # plus a small function. With more noise the constant alone would explain its values.
 WIDE, LEAST = 0.02, 1e-3
+# A map whose error off the diagonal exceeds this share of the values is hardly better than zeros,
+# whose share is 1.
+MISFIT = 0.9
 # A matrix is symmetric if it differs from its transpose by at most this share of its values.
 ASYMMETRY = 1e-6
 
@@ -141,8 +144,9 @@ class MixtureFourier(WaveMap):
     -----
     The cost of `fit` grows with the number of pairs times the number of frequencies, and does not
     depend on the number of rows beyond drawing the subsample. With more than 131,000 pairs times
-    frequencies the steps uphill are computed in single precision. Another computer may then find
-    frequencies that differ in the fourth digit and approximate the kernel equally well.
+    frequencies the steps uphill and the products of all pairs of columns are computed in single
+    precision. Another computer may then find frequencies that differ in the fourth digit and
+    approximate the kernel equally well.
 
     References
     ----------
@@ -170,13 +174,13 @@ class MixtureFourier(WaveMap):
         "n_mixture": [Interval(Integral, 1, None, closed="left")],
         "n_subsample": [Interval(Integral, 2, None, closed="left")],
         "n_pairs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "noise": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "noise": [StrOptions({"auto"}), Interval(Real, 1e-12, 1e12, closed="both")],
         "joint": [StrOptions({"auto"}), "boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "weight_concentration_prior": [Interval(Real, 0, None, closed="neither")],
         "mean_prior": ["array-like", Real, None],
-        "degrees_of_freedom_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, 1e100, closed="right"), None],
         "covariance_prior": ["array-like", None],
         "random_state": ["random_state", np.random.Generator],
     }
@@ -256,6 +260,20 @@ class MixtureFourier(WaveMap):
                 "out."
             )
 
+    def _warn_misfit(self, K: NDArray, rows: NDArray) -> None:
+        """Warn if the map is far from the kernel on the pairs of the subsample.
+
+        Few of these pairs were fitted, so the error is about that on new rows.
+        """
+        Z = self._map(rows)
+        error = error_of_pairs(K, Z @ self.form_.dual(Z).T)
+        if error > MISFIT:
+            self._warn(
+                f"The map differs from {kernel_name(self.kernel_)} by {100 * error:.0f} % of the "
+                f"kernel's values on pairs of {len(K)} rows, and a map of zeros by 100 %: use more "
+                "components, more pairs or krein.Nystrom. krein.compare shows their errors."
+            )
+
     @staticmethod
     def _warn(sentence: str, kind: type[UserWarning] = UserWarning) -> None:
         warnings.warn(sentence, kind, stacklevel=outside_level())
@@ -285,10 +303,13 @@ class MixtureFourier(WaveMap):
         self._set_atoms(found.atoms)
         self._store(found, sketch.share)
         if not np.any(self.weights_):
+            cure = "split='spectral'" if self.split == "shift" else "krein.Nystrom"
             self._warn(
                 f"No waves of positive weight fit {kernel_name(self.kernel_)} on the pairs, so all "
-                "features are zero: use split='spectral', or more components."
+                f"features are zero: use {cure}, or more components."
             )
+        elif self.inference == "variational" and not sketch.is_zero:
+            self._warn_misfit(K, rows)
 
     def _store(self, found: Spectrum, share: float) -> None:
         self.mixture_, self.objective_ = found.mixtures, found.objective

@@ -104,7 +104,7 @@ class Phase:
 
     def objective(self) -> float:
         """Return the evidence lower bound with the term of the weights."""
-        value = self.likelihood.value_and_slopes(self.frequencies, self.weights)[0]
+        value = self.likelihood.value(self.frequencies, self.weights)
         value -= self._unevenness(self.weights)[0]
         return value + sum(branch.bound() for branch in self.branches)
 
@@ -136,11 +136,14 @@ class Phase:
         B, b = (np.concatenate(side) for side in zip(*pulls, strict=True))
         start, first = self.frequencies, self.weights
         scales = self._scales(first)
-        rough = self.likelihood.rough()
+        rough = self.likelihood.rough()  # the steps; `height` decides in double precision
 
-        def loss(flat: NDArray, likelihood: ExpectedLikelihood = rough) -> tuple[float, NDArray]:
-            points, weights = flat[: start.size].reshape(start.shape) / scales, flat[start.size :]
-            value, slope, lift = likelihood.value_and_slopes(points, weights)
+        def divided(flat: NDArray) -> tuple[NDArray, NDArray]:
+            return flat[: start.size].reshape(start.shape) / scales, flat[start.size :]
+
+        def loss(flat: NDArray) -> tuple[float, NDArray]:
+            points, weights = divided(flat)
+            value, slope, lift = rough.value_and_slopes(points, weights)
             pulled = self.algebra.apply(B, points)
             value += float(((b - pulled / 2) * points).sum())
             penalty, push = self._unevenness(weights)
@@ -148,13 +151,19 @@ class Phase:
             slopes = np.concatenate([((slope + b - pulled) / scales).ravel(), lift])
             return penalty - value, -slopes
 
+        def height(points: NDArray, weights: NDArray) -> float:
+            pull = ((b - self.algebra.apply(B, points) / 2) * points).sum()
+            value = self.likelihood.value(points, weights) + float(pull)
+            return value - self._unevenness(weights)[0]
+
         begin = np.concatenate([(start * scales).ravel(), first])
         bounds = [(None, None)] * start.size + [(0, None)] * first.size
         options = {"maxiter": STEPS}
         found = minimize(loss, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        if loss(found.x, self.likelihood)[0] <= loss(begin, self.likelihood)[0]:
-            self._divide("frequencies", found.x[: start.size].reshape(start.shape) / scales)
-            self._divide("weights", found.x[start.size :])
+        least, reached = height(start, first), divided(found.x)
+        if height(*reached) >= least:
+            self._divide("frequencies", reached[0])
+            self._divide("weights", reached[1])
 
     def _scales(self, weights: NDArray) -> NDArray[np.floating]:
         """Return factors of the frequencies after which all curvatures are about the same.
@@ -162,7 +171,7 @@ class Phase:
         The columns of the data differ in size, and the frequencies with them; the value of a wave
         changes with its frequency in proportion to its weight.
         """
-        sizes = np.sqrt(np.mean(self.likelihood.pairs.differences**2, axis=0))
+        sizes = np.sqrt(np.mean(self.likelihood.pairs.near**2, axis=0))
         sizes = np.where(sizes > 0, sizes, 1.0)
         return sizes * (float(np.sqrt(np.mean(weights**2))) or 1.0)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .._validation import unit_of
 from .likelihood import Pairs
 from .split import NULL_VALUE, Split
 
@@ -98,3 +99,11 @@ def default_pairs(n_frequencies: int, dim: int) -> int:
     """Return the number of pairs for ``n_pairs="auto"``."""
     wanted = min(max(FEWEST_PAIRS, n_frequencies * dim), MOST_PAIRS)
     return max(2, min(wanted, PAIR_BYTES // (8 * dim)))
+
+
+def error_of_pairs(K: NDArray, found: NDArray) -> float:
+    """Return ``‖K̃ − K‖ / ‖K‖`` over all pairs of distinct rows, for a matrix with such a pair."""
+    unit = unit_of(float(np.abs(K).max()))
+    off = ~np.eye(len(K), dtype=bool)
+    values = unit * K[off]
+    return float(np.linalg.norm(unit * found[off] - values) / np.linalg.norm(values))
