@@ -273,3 +273,13 @@ def test_a_kernel_that_hardly_varies_is_more_than_its_constant():
         errors[noise] = np.std(features.form_.dual(Z) @ Z.T - K) / np.std(K)
     assert errors["auto"] < 0.1
     assert errors["auto"] < errors[0.003] / 3
+
+
+def test_many_frequencies_have_less_noise():
+    X = np.random.default_rng(1).random((450, 6))
+    errors = []
+    for noise in ("auto", 0.003):
+        options = {"noise": noise, "n_pairs": 500, "n_subsample": 150, "random_state": 0}
+        features = MixtureFourier(Gaussian(4.0), 100, **options).fit(X[:150])
+        errors.append(off_diagonal(features, X[150:]))
+    assert errors[0] < errors[1] / 2

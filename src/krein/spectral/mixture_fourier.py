@@ -34,6 +34,10 @@ NOISE = {"variational": 0.003, "taylor": 0.01}
 # proportion, but not below the share LEAST. A kernel such as tanh on unit rows is a large constant
 # plus a small function. With more noise the constant alone would explain its values.
 WIDE, LEAST = 0.02, 1e-3
+# The weights of m frequencies are about 1/m, so P pairs determine each frequency with a precision
+# proportional to P/(m σ)². If √P/m is below 1/CROWDED, the noise σ falls with √P/m: otherwise the
+# prior would count more and more against the values, and wider maps would have larger errors.
+CROWDED = 0.9
 # A map whose error off the diagonal exceeds this share of the values is hardly better than zeros,
 # whose share is 1.
 MISFIT = 0.9
@@ -82,8 +86,9 @@ class MixtureFourier(WaveMap):
         Number of pairs of these rows that are fitted. "auto" takes as many pairs as there are
         unknowns, but at least 4000 and at most 40,000.
     noise : float or "auto", default="auto"
-        Standard deviation of the noise of the values, in units of k(0). "auto" is 0.003, or 0.15
-        times the standard deviation of the values themselves if this is less. For "taylor" it is
+        Standard deviation of the noise of the values, in units of k(0). "auto" is 0.003. It is
+        smaller with many frequencies, ``0.0027 √P / m`` for m frequencies and P pairs, and falls in
+        proportion to the standard deviation of the values if this is below 0.02. For "taylor" it is
         0.01. If k(0) is nearly zero, the unit is the largest value.
     joint : bool or "auto", default="auto"
         Whether both branches are refined together on the kernel itself. "auto" refines them if
@@ -299,7 +304,8 @@ class MixtureFourier(WaveMap):
         if sketch.is_zero:
             found = white(sketch, m, rng)
         else:
-            found = self._with_noise(settings, sketch).fit(sketch, self._counts(sketch, m), rng)
+            settings = self._with_noise(settings, sketch, m)
+            found = settings.fit(sketch, self._counts(sketch, m), rng)
         self._set_atoms(found.atoms)
         self._store(found, sketch.share)
         if not np.any(self.weights_):
@@ -374,12 +380,13 @@ class MixtureFourier(WaveMap):
             None if self.covariance_prior is None else self._covariance(dim),
         )
 
-    def _with_noise(self, settings: Inference, sketch: Sketch) -> Inference:
-        """Return the settings with less noise if the values hardly vary."""
+    def _with_noise(self, settings: Inference, sketch: Sketch, m: int) -> Inference:
+        """Return the settings with less noise if the values hardly vary or frequencies are many."""
         if not isinstance(self.noise, str) or self.inference == "taylor":
             return settings
-        share = float(np.clip(np.std(sketch.pairs.values) / WIDE, LEAST, 1))
-        return replace(settings, noise=share * settings.noise)
+        varies = float(np.clip(np.std(sketch.pairs.values) / WIDE, LEAST, 1))
+        share = min(1.0, CROWDED * float(np.sqrt(len(sketch.pairs))) / m)
+        return replace(settings, noise=varies * share * settings.noise)
 
     def _covariance(self, dim: int) -> NDArray[np.floating]:
         try:
