@@ -13,11 +13,8 @@ from krein import (
     KreinPCA,
     SimilarityFeatures,
 )
-from krein.kernels import (
-    Gaussian,
-    Similarity,
-)
-from krein.kernels.values import UninformativeWarning, uninformative
+from krein.kernels import DeltaGaussian, EditDistance, Gaussian, Similarity
+from krein.kernels.values import UninformativeWarning, are_dissimilarities, uninformative
 
 
 def gap(X, Y):
@@ -119,3 +116,27 @@ def test_a_kernel_that_is_constant_up_to_rounding_predicts_the_mean(make, sigma,
     with pytest.warns(UninformativeWarning, match="nearly constant"):
         model = make(Gaussian(sigma), random_state=0).fit(rows, y)
     assert_allclose(model.predict(rows), y.mean(), rtol=1e-9)
+
+
+def test_what_dissimilarities_are():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 2))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    assert are_dissimilarities(D)
+    assert are_dissimilarities(D + np.triu(D))  # not symmetric
+    graph = np.where(rng.random((20, 20)) < 0.2, 1.0, 0.0) * (1 - np.eye(20))
+    for K in (graph, -D, np.exp(-D), np.zeros((20, 20)), D[:5, :5], DeltaGaussian()(X)):
+        assert not are_dissimilarities(K)
+
+
+@pytest.mark.parametrize("owner", [krein.KreinClassifier, krein.KreinRegressor])
+def test_values_of_automatic_learners_are_judged(owner, X, y):
+    D = gap(X, X)
+    words = [f"{10_000 * abs(x):.0f}" for x in X[:, 0]]
+    said = f"as dissimilarities have, but {owner.__name__} takes the values as similarities"
+    for kernel, rows in (("precomputed", D), (EditDistance(), words)):
+        with pytest.warns(UninformativeWarning, match=said):
+            owner(kernel, random_state=0).fit(rows, y)
+    owner("precomputed", dissimilarity=True, random_state=0).fit(D, y)  # without a warning
+    with pytest.warns(UninformativeWarning, match="nearly the identity"):
+        owner("precomputed", random_state=0).fit(np.eye(60), y)

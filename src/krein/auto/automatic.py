@@ -34,7 +34,7 @@ from ..estimators._representation import Recipe, last_step, scaled_gaussian
 from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
-from ..kernels.values import UninformativeWarning, warn_uninformative
+from ..kernels.values import UninformativeWarning
 from ..rows import count, in_double, is_objects
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
@@ -45,11 +45,11 @@ from .maps import HINGE, RIDGE, TWO_SIDED, Candidate, candidates, views
 from .mixing import CLEARLY
 from .plan import Plan
 from .report import Report
-from .sizes import AT_ONCE, FEW, N_JUDGED, SCREENED
+from .sizes import AT_ONCE, FEW, SCREENED
 from .tables import Table
 from .tasks import Tasks
 from .trials import Trials
-from .values import median_dissimilarity, resolved
+from .values import median_dissimilarity, resolved, warn_of_values
 
 LOG = logging.getLogger("krein")
 # The number of folds in predictions of costs, if the folds are given.
@@ -169,9 +169,8 @@ class Automatic(Certainty, Estimator):
         trials.report.kernel, trials.report.notes = choice, notes
         if not is_table:
             self._warn_of_units(survey)
-        if choice is None and isinstance(kernel, Kernel) and self._judges(kernel):
-            judged = survey.sample.X[:N_JUDGED]
-            warn_uninformative(kernel, kernel(judged), judged)
+        if choice is None and not self.dissimilarity:
+            warn_of_values(self._name, kernel, data, survey.sample.X)
         return trials, maps, kernel
 
     def _maps_of(
@@ -239,10 +238,6 @@ class Automatic(Certainty, Estimator):
         except ValueError:  # the few rows may lack a class
             return True
         return trials.keeps(HINGE)
-
-    def _judges(self, kernel: Kernel) -> bool:
-        """Return True if the kernel can be checked for values that say nothing."""
-        return not self.dissimilarity and not kernel.is_pairwise
 
     def _choice(self, data: Data, sample: Rows, targets: Targets, clock: Clock) -> Choice | None:
         """Choose the kernel of a table, or the width of a kernel that takes it from data."""

@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from ..kernels import Kernel
-from ..kernels.errors import BadPairError, placed
-from ..kernels.values import check_values
+from .._validation import outside_level
+from ..kernels import Kernel, Precomputed
+from ..kernels.errors import BadPairError, kernel_name, placed
+from ..kernels.values import (
+    UninformativeWarning,
+    are_dissimilarities,
+    check_values,
+    warn_uninformative,
+)
 from ..proximity import DissimilarityToSimilarity
 from ..proximity.errors import BadProximityError
 from ..rows import left_of
 from ..streaming import Data
 from ..streaming.survey import Rows
-from .sizes import SAMPLED
+from .sizes import FEW, N_JUDGED, SAMPLED
 
 
 def resolved(kernel: Kernel, sample: Rows) -> Kernel:
     """Return a copy of the kernel; parameters that depend on data are taken from the sample."""
     with placed(sample.places, sample.places):
         return clone(kernel).resolved(sample.X)
+
+
+def warn_of_values(owner: str, kernel: Kernel | str, data: Data, sample: Any) -> None:
+    """Warn if the values of a similarity say nothing, or if they are those of a dissimilarity.
+
+    Parameters
+    ----------
+    owner : str
+        The name of the learner.
+    kernel : Kernel or "precomputed"
+    data : Data
+    sample : rows
+        The objects of which the kernel is evaluated on the first `N_JUDGED`. A matrix is judged as
+        a whole, and not if it is large: in a part of a graph few nodes have neighbours.
+    """
+    kernel = Precomputed() if isinstance(kernel, str) else kernel
+    judged = None
+    if not kernel.is_pairwise:
+        judged = sample[:N_JUDGED]
+        K = kernel(judged)
+    elif len(data.counted) <= FEW:
+        K = left_of(data.memory.X)[np.ix_(data.counted, data.counted)]
+    else:
+        return
+    if are_dissimilarities(K):
+        warnings.warn(
+            f"{kernel_name(kernel)} has zeros on the diagonal of the kernel matrix and positive "
+            f"values beside it, as dissimilarities have, but {owner} takes the values as "
+            "similarities: pass dissimilarity=True.",
+            UninformativeWarning,
+            stacklevel=outside_level(),
+        )
+    else:
+        warn_uninformative(kernel, K, judged)
 
 
 def median_dissimilarity(owner: str, kernel: Kernel | str, data: Data, sample: Any) -> float:

@@ -98,6 +98,23 @@ def uninformative(K: NDArray) -> str | None:
     return None
 
 
+def are_dissimilarities(K: NDArray) -> bool:
+    """Return True if all objects are less similar to themselves than to most other objects.
+
+    The diagonal of a matrix of dissimilarities is 0, and few other entries are 0: only equal
+    objects have no distance. A similarity has its largest values on the diagonal. The diagonal of
+    a graph may be 0, but then most other entries are 0 too.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+        The values of all pairs of some objects.
+    """
+    if len(K) < FEWEST or np.diagonal(K).any() or K.min() < 0:
+        return False
+    return bool(np.count_nonzero(K) > MOST_ROWS * len(K) * (len(K) - 1))
+
+
 def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
     """Warn if the kernel matrix K is nearly the identity or nearly constant.
 
