@@ -149,7 +149,7 @@ class Sizes:
 
 QUICK = Sizes(
     folds=2,
-    repeats=2,
+    repeats=1,
     ranks=(5,),
     sets={"balls3d": partial(proximities.balls3d, 15), "polygons": proximities.polygons},
 )

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from krein import Nystrom, RandomFourier, RandomGegenbauer, compare
-from krein._validation import as_generator
+from krein._hashing import as_generator
 from krein.comparison.methods import chosen
 from krein.comparison.sample import Sample
 

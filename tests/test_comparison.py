@@ -28,7 +28,7 @@ from krein import (
     compare,
     diagnose,
 )
-from krein._validation import as_generator
+from krein._hashing import as_generator
 from krein.comparison.sample import Sample
 from krein.kernels import (
     TL1,

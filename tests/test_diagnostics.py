@@ -14,7 +14,7 @@ from scipy import sparse
 
 import krein
 from krein import Diagnosis, RandomFourier, RandomGegenbauer, approximation_error, diagnose
-from krein._validation import as_generator
+from krein._hashing import as_generator
 from krein.comparison.compare import N_SEEDS
 from krein.comparison.sample import Sample
 from krein.kernels import (

@@ -136,7 +136,8 @@ def test_values_of_automatic_learners_are_judged(owner, X, y):
     said = f"as dissimilarities have, but {owner.__name__} takes the values as similarities"
     for kernel, rows in (("precomputed", D), (EditDistance(), words)):
         with pytest.warns(UninformativeWarning, match=said):
-            owner(kernel, random_state=0).fit(rows, y)
-    owner("precomputed", dissimilarity=True, random_state=0).fit(D, y)  # without a warning
+            owner(kernel, n_components=5, random_state=0).fit(rows, y)
+    learner = owner("precomputed", n_components=5, dissimilarity=True, random_state=0)
+    learner.fit(D, y)  # without a warning
     with pytest.warns(UninformativeWarning, match="nearly the identity"):
-        owner("precomputed", random_state=0).fit(np.eye(60), y)
+        owner("precomputed", n_components=5, random_state=0).fit(np.eye(60), y)

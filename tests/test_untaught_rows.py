@@ -8,8 +8,7 @@ from rounding import assert_rounded
 from sklearn.pipeline import make_pipeline
 
 from krein import KreinClassifier, KreinRegressor
-from krein._hashing import hash_rows
-from krein._validation import as_generator
+from krein._hashing import as_generator, hash_rows
 from krein.auto import choice
 from krein.auto.columns import Columns
 from krein.auto.relearning import Relearning

@@ -266,6 +266,19 @@ class Draws:
         return candidates[~np.isin(self._names[candidates], self._names[chosen])][:n]
 
 
+def as_generator(random_state: Any) -> np.random.Generator:
+    """Return a Generator made from the `random_state` of scikit-learn."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint64))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be None, a whole number ≥ 0, a RandomState or a Generator, got "
+            f"{random_state!r}."
+        ) from error
+
+
 def as_key(rng: np.random.Generator) -> int:
     """Draw a 64-bit key from a generator."""
     return int(rng.integers(2**63))

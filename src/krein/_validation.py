@@ -389,16 +389,3 @@ def outside_level() -> int:
 
 def _is_ours(frame: Any) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in ("krein", "sklearn")
-
-
-def as_generator(random_state: Any) -> np.random.Generator:
-    """Return a Generator made from the `random_state` of scikit-learn."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint64))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            "random_state must be None, a whole number ≥ 0, a RandomState or a Generator, got "
-            f"{random_state!r}."
-        ) from error

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._validation import as_generator, unit_of
+from ._hashing import as_generator
+from ._validation import unit_of
 from .comparison.advice import Advice
 from .comparison.compare import N_SEEDS
 from .comparison.measurement import Measurement, measurements

@@ -16,9 +16,9 @@ from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._hashing import hash_rows
+from .._hashing import as_generator, hash_rows
 from .._threads import one_blas_thread
-from .._validation import all_or_nothing, as_generator, outside_level
+from .._validation import all_or_nothing, outside_level
 from ..estimators._certainty import Certainty
 from ..estimators._copies import (
     divided,

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Hashes, as_key
-from .._validation import as_generator
+from .._hashing import Hashes, as_generator, as_key
 from ..estimators._left_out import EqualRows
 from ..estimators._representation import Recipe
 from ..estimators._targets import Numbers, Targets

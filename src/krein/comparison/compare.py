@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import ArgumentError, as_generator, check_positive
+from .._hashing import as_generator
+from .._validation import ArgumentError, check_positive
 from ..kernels import Kernel
 from ..kernels.errors import kernel_name
 from ..rows import count

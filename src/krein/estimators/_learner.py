@@ -12,9 +12,9 @@ from sklearn.base import _fit_context
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._hashing import as_key
+from .._hashing import as_generator, as_key
 from .._threads import blas_threads_for
-from .._validation import all_or_nothing, as_generator
+from .._validation import all_or_nothing
 from ..kernels import Kernel
 from ..streaming import Container, Data, HeldRows, InMemory, Survey, checked, fold
 from ..streaming.containers import Block

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .._hashing import Hashes
-from .._validation import as_generator
+from .._hashing import Hashes, as_generator
 from ..features.base import FewRowsWarning
 from ..kernels.values import UninformativeWarning
 from ..rows import take

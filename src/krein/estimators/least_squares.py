@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._hashing import as_generator
 from .._threads import LARGE
-from .._validation import as_generator, outside_level
+from .._validation import outside_level
 from ..forms import Form
 from ..learning import L1, LeastSquares, LeftOut, Split, SquaredError, solver_for
 from ..learning.selection import FoldProblems, Walk, best

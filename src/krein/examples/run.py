@@ -17,7 +17,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.metrics.pairwise import euclidean_distances
 from threadpoolctl import threadpool_limits
 
-from .._validation import as_generator
+from .._hashing import as_generator
 from ..agreement import approximation_error
 from ..diagnostics import diagnose
 from ..features import FeatureMap, Nystrom, RandomFourier, RandomGegenbauer
