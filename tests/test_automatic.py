@@ -274,7 +274,7 @@ def test_rows_of_mixed_types_are_known_by_content():
 @pytest.mark.parametrize(("n_rows", "n_folds"), [(7, 7), (60, 10), (100, 10), (101, 5), (240, 5)])
 def test_few_rows_are_judged_by_more_folds(n_rows, n_folds):
     X = np.random.default_rng(1).normal(size=(n_rows, 2))
-    reason = KreinRegressor(Gaussian(), 5, **QUICK).fit(X, X[:, 0]).report_.reason
+    reason = KreinRegressor(DeltaGaussian(), 5, **QUICK).fit(X, X[:, 0]).report_.reason
     assert f"{n_folds}-fold cross-validation" in reason
     assert ("three times" in reason) == (100 < n_rows <= 200)
 
@@ -282,13 +282,13 @@ def test_few_rows_are_judged_by_more_folds(n_rows, n_folds):
 @pytest.mark.parametrize("cv", [None, KFold(3), "generator"])
 def test_folds_may_be_given(cv):
     folds = KFold(3).split(X) if cv == "generator" else cv
-    model = KreinRegressor(Gaussian(), 10, cv=folds, **QUICK).fit(X, X[:, 0])
+    model = KreinRegressor(DeltaGaussian(), 10, cv=folds, **QUICK).fit(X, X[:, 0])
     words = "5-fold cross-validation" if cv is None else "on the given folds"
     assert words in model.report_.reason
 
 
 def test_matrices_larger_than_allowed_are_not_tried():
-    model = KreinRegressor(Gaussian(), max_megabytes=0.05, random_state=0).fit(X, X[:, 0])
+    model = KreinRegressor(DeltaGaussian(), max_megabytes=0.05, random_state=0).fit(X, X[:, 0])
     assert {trial.width for trial in model.report_.trials} == {25}
 
 

@@ -148,13 +148,29 @@ def test_the_kernel_is_that_of_the_smallest_error_of_refits():
 def test_numbers_that_were_given_are_kept():
     model = KreinRegressor(Gaussian(0.7), 10, random_state=0).fit(X, Y[:, 0])
     assert model.kernel_ == Gaussian(0.7)
-    assert model.report_.kernel is None
+    assert "Kernel: Gaussian(sigma=0.7), as given." in str(model.report_)
     tuned = KreinRegressor(Matern("median", 2.5), 10, random_state=0).fit(X, Y[:, 0])
     assert isinstance(tuned.kernel_, Matern)
     assert tuned.kernel_.nu == 2.5
     losses = {tried.factor: tried.loss for tried in tuned.report_.kernel.tried}
     assert len(losses) >= len(FACTORS)
     assert "squared error" in str(tuned.report_)
+
+
+def test_ridge_on_a_given_positive_kernel_is_exact():
+    """It is kernel ridge with the penalty that left-out rows choose."""
+    y = Y[:, 0]
+    model = KreinRegressor(Gaussian(0.7), random_state=0).fit(X, y)
+    assert [(trial.features, trial.learner) for trial in model.report_.trials] == [
+        ("Nystrom (all)", "ridge")
+    ]
+    exact = KreinRidge(
+        features=Nystrom(Gaussian(0.7), len(X), landmarks="all"), cv="loo", random_state=0
+    )
+    found = [one.fit(X, y).predict(X + 0.05) for one in (model, exact)]
+    assert_allclose(*found, atol=0.02 * y.std())
+    tried = KreinRegressor(DeltaGaussian(0.7, 7.0), random_state=0).fit(X, y).report_.trials
+    assert {"ridge", "VC-LSM"} <= {trial.learner for trial in tried}
 
 
 def test_a_search_without_time_ends_after_the_first_family():

@@ -39,12 +39,13 @@ from ..rows import count, in_double, is_objects
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
 from ..streaming.survey import Rows
-from .choice import Choice, choose_kernel
+from .choice import Choice, choose_kernel, given_kernel
 from .clock import Clock
 from .maps import HINGE, RIDGE, TWO_SIDED, Candidate, candidates, views
 from .mixing import CLEARLY
 from .plan import Plan
 from .report import Report
+from .search import POSITIVE
 from .sizes import AT_ONCE, FEW, SCREENED
 from .tables import Table
 from .tasks import Tasks
@@ -152,7 +153,7 @@ class Automatic(Certainty, Estimator):
             maps = self._maps_of(kernel, n_rows, data, survey.sample.X, seed)
         else:
             shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
-            table = self._table(choice, shape, plan, seed)
+            table = self._table(choice, shape, plan, seed, survey.sample.X.dtype == np.float32)
             maps, notes = self._of_table(table, survey.sample, targets, clock)
             if cv is not self.cv:
                 notes.append(said_of_copies(survey))
@@ -167,9 +168,9 @@ class Automatic(Certainty, Estimator):
             is_table,
         )
         trials.report.kernel, trials.report.notes = choice, notes
-        if not is_table:
+        if choice is None or not choice.scales:
             self._warn_of_units(survey)
-        if choice is None and not self.dissimilarity:
+        if not self.dissimilarity and (choice is None or not choice.tried):
             warn_of_values(self._name, kernel, data, survey.sample.X)
         return trials, maps, kernel
 
@@ -191,12 +192,14 @@ class Automatic(Certainty, Estimator):
         warn_of_copies(self._name, survey)
         return self.cv
 
-    def _table(self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int) -> Table:
+    def _table(
+        self, choice: Choice, sizes: tuple[int, int, int], plan: Plan, seed: int, is_single: bool
+    ) -> Table:
         is_number = isinstance(plan.cv, Integral)
         n_folds = int(plan.cv) if is_number else N_FOLDS
         hurried = self.max_seconds is not None
         is_free = isinstance(self.cv, str) and is_number  # "auto" that does not divide copies
-        return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free)
+        return Table(choice, *sizes, n_folds, self.max_megabytes, hurried, seed, is_free, is_single)
 
     def _of_table(
         self, table: Table, sample: Rows, targets: Targets, clock: Clock
@@ -243,9 +246,11 @@ class Automatic(Certainty, Estimator):
         """Choose the kernel of a table, or the width of a kernel that takes it from data."""
         kernel = None if self._chooses else self.kernel
         is_matrix = not is_objects(sample.X)
-        tuned = isinstance(kernel, Kernel) and kernel.takes_vectors and not kernel.is_resolved
-        if self.dissimilarity or not is_matrix or not (self._chooses or tuned):
+        of_vectors = isinstance(kernel, Kernel) and kernel.takes_vectors
+        if self.dissimilarity or not is_matrix or not (self._chooses or of_vectors):
             return None
+        if kernel is not None and kernel.is_resolved:
+            return given_kernel(clone(kernel)) if isinstance(kernel, POSITIVE) else None
         with stage(self, "kernel"):
             Y, weight = targets.encode(sample.y), targets.weigh(sample.y, sample.weight)
             weight = sample.weight if weight is None else weight

@@ -16,7 +16,7 @@ from ..rows import count
 from .columns import Columns, is_smaller_dense
 from .mixing import WORTH, mixture, squared_error
 from .relevance import column_factors
-from .search import SECOND, STEP, Sample, Search, Tried, families, family_of
+from .search import POSITIVE, SECOND, STEP, Sample, Search, Tried, families, family_of
 
 Array = NDArray[np.floating]
 
@@ -92,6 +92,13 @@ class Choice:
 
     @property
     def is_of_table(self) -> bool:
+        """True if the maps are those of a table: of kernels that the fit chose, or of a given
+        kernel of a positive family.
+        """
+        return self.scales or isinstance(self.kernel, POSITIVE)
+
+    @property
+    def scales(self) -> bool:
         """True if rows are brought into comparable units before a kernel takes them."""
         return self.options[0].columns is not None
 
@@ -100,6 +107,8 @@ class Choice:
         return tried.kernel is not self.kernel, tried.loss
 
     def __str__(self) -> str:
+        if not self.tried:
+            return f"Kernel: {one_line(self.kernel)}, as given."
         lines = [f"{'kernel':<28}{'width':>8}{'rows':>8}{'squared error':>15}"]
         best: dict[tuple[str, bool, int], Tried] = {}
         for one in self.tried:
@@ -116,6 +125,11 @@ class Choice:
 
 def _always() -> bool:
     return True
+
+
+def given_kernel(kernel: Kernel) -> Choice:
+    """Return the choice of a kernel without parameters "median"."""
+    return Choice([Option(kernel, None)], [])
 
 
 def choose_kernel(

@@ -34,21 +34,23 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits
     `max_megabytes` and a budget of operations, which are counted and not timed.
 
-    If a kernel is given, the learner tries Kreĭn ridge and variance-constrained least squares, each
-    with its penalties tuned, on Nyström maps of several ranks, on similarities as features and on a
-    Gaussian of them, and, if there are many rows and the kernel has a measure, on random Fourier
-    features. `report_` says what was tried, what was chosen and why. Ridge is tried on all maps,
-    the other learner on the three maps that suit ridge best. A kernel that is not symmetric is also
-    tried with two-sided ridge, on all maps, and with its symmetric part. Dissimilarities D give
-    maps of ``−½ D²``, the similarity of the papers, and of exp(−D) and exp(−D²), at two rates each
-    on more than 200 rows; D itself and a Gaussian of its rows are tried as features.
+    A `Gaussian`, `Laplacian` or `Matern` that is given for a table has the same maps and learner,
+    without scaled columns. With any other kernel, the learner tries Kreĭn ridge and
+    variance-constrained least squares, each with its penalties tuned, on Nyström maps of several
+    ranks, on similarities as features and on a Gaussian of them, and, if there are many rows and
+    the kernel has a measure, on random Fourier features. `report_` says what was tried, what was
+    chosen and why. Ridge is tried on all maps, the other learner on the three maps that suit ridge
+    best. A kernel that is not symmetric is also tried with two-sided ridge, on all maps, and with
+    its symmetric part. Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and
+    of exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its
+    rows are tried as features.
 
-    If a kernel is given and there are up to 2000 rows (a stream of at most 2000 rows is read into
-    memory), maps are fitted anew for each fold, and the best few trials, none with more than 1.5
-    times the smallest loss, are averaged, because the best trial may be best by chance. On up to
-    100 rows only the penalties are chosen: all trials with up to 1.1 times the smallest squared
-    error are averaged. For dissimilarities these are trials on the rows of each similarity and on
-    the rows of D.
+    With any other kernel and up to 2000 rows (a stream of at most 2000 rows is read into memory),
+    maps are fitted anew for each fold, and the best few trials, none with more than 1.5 times the
+    smallest loss, are averaged, because the best trial may be best by chance. On up to 100 rows
+    only the penalties are chosen: all trials with up to 1.1 times the smallest squared error are
+    averaged. For dissimilarities these are trials on the rows of each similarity and on the rows of
+    D.
 
     Parameters
     ----------
@@ -131,23 +133,25 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     Held-out rows choose the weights of both learners, and ridge is alone unless the mixture lowers
     the log-loss by 5 %.
 
-    If a kernel is given, the learner tries Kreĭn ridge, variance-constrained least squares and the
-    squared-hinge machine, each with its penalties tuned, on Nyström maps of several ranks, on
-    similarities as features and on a Gaussian of them, and, if there are many rows and the kernel
-    has a measure, on random Fourier features. `report_` says what was tried, what was chosen and
-    why. Ridge is tried on all maps, the other learners on the three maps that suit ridge best. A
-    kernel that is not symmetric is also tried with two-sided ridge, on all maps, and with its
-    symmetric part. Dissimilarities D give maps of ``−½ D²``, the similarity of the papers, and of
-    exp(−D) and exp(−D²), at two rates each on more than 200 rows; D itself and a Gaussian of its
-    rows are tried as features.
+    A `Gaussian`, `Laplacian` or `Matern` that is given for a table has the same maps and learners,
+    without scaled columns. With any other kernel, the learner tries Kreĭn ridge,
+    variance-constrained least squares and the squared-hinge machine, each with its penalties tuned,
+    on Nyström maps of several ranks, on similarities as features and on a Gaussian of them, and, if
+    there are many rows and the kernel has a measure, on random Fourier features. `report_` says
+    what was tried, what was chosen and why. Ridge is tried on all maps, the other learners on the
+    three maps that suit ridge best. A kernel that is not symmetric is also tried with two-sided
+    ridge, on all maps, and with its symmetric part. Dissimilarities D give maps of ``−½ D²``, the
+    similarity of the papers, and of exp(−D) and exp(−D²), at two rates each on more than 200 rows;
+    D itself and a Gaussian of its rows are tried as features.
 
     Trials are judged by their error, the share of wrong rows. Equal errors are common, and the
     squared error decides among them. On up to 2000 rows hardly any rows are wrong, so trials are
     judged by the Brier score, the squared error of the outputs as probabilities. If least squares
-    predicts every row correctly, trials are judged by the squared error of the outputs. If a kernel
-    is given, maps are also fitted anew for each fold on up to 2000 rows, and the best few trials,
-    none with more than 1.5 times the smallest loss, are averaged. On up to 100 rows only the
-    penalties are chosen: all trials with up to 1.1 times the smallest squared error are averaged.
+    predicts every row correctly, trials are judged by the squared error of the outputs. With any
+    other kernel, maps are also fitted anew for each fold on up to 2000 rows, and the best few
+    trials, none with more than 1.5 times the smallest loss, are averaged. On up to 100 rows only
+    the penalties are chosen: all trials with up to 1.1 times the smallest squared error are
+    averaged.
 
     Parameters
     ----------

@@ -17,9 +17,9 @@ kernel : Kernel, "precomputed", "auto" or None, default=None
     up to 2000 rows.
 n_components : int or "auto", default="auto"
     The rank of Nyström maps. A number leaves out all other maps. If the learner chooses the kernel,
-    "auto" means the exact kernel with up to 3400 rows, else the widest map that fits the budget of
-    operations and memory. If the kernel is given, "auto" tries the ranks 25, 100, 300 and, with up
-    to 1500 rows, all rows.
+    or if it is a `Gaussian`, `Laplacian` or `Matern` on a table, "auto" means the exact kernel with
+    up to 3400 rows, else the widest map that fits the budget of operations and memory. With any
+    other kernel, "auto" tries the ranks 25, 100, 300 and, with up to 1500 rows, all rows.
 dissimilarity : bool, default=False
     True if the kernel's values, or the entries of a precomputed matrix, are dissimilarities: zero
     for the same object, and larger the less alike two objects are. The learner then also chooses

@@ -23,6 +23,9 @@ Array = NDArray[np.floating]
 
 # Widths to try, in units of the median distance.
 FACTORS = tuple(2.0**power for power in range(-3, 4))
+# The positive families: ridge on a kernel of these is the learner of a table, whether the kernel is
+# chosen or given. Learners in Kreĭn spaces have nothing to add to them.
+POSITIVE = (Gaussian, Laplacian, Matern)
 # The width of the negative Gaussian of the indefinite family, in widths of the positive one.
 WIDER = 3.0
 # The loss of the indefinite family is multiplied by this, because the family extrapolates worse.

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from ..features import Nystrom
 from ..kernels import DeltaGaussian
+from ..rows import in_double
 from .choice import Choice, Option
 from .costs import (
     exact_cost,
@@ -38,6 +40,9 @@ class Table:
     seed : int
     leaves_one_out : bool
         True if ridge on the exact kernel may be tuned by rows that are left out in turn.
+    is_single : bool
+        True if the rows are in single precision, which is too little for features of smooth kernels
+        and small penalties.
     """
 
     choice: Choice
@@ -49,6 +54,7 @@ class Table:
     is_hurried: bool
     seed: int
     leaves_one_out: bool = True
+    is_single: bool = False
 
     def candidates(self, n_components: int | str, learners: list[str]) -> list[Candidate]:
         """Return the maps to try, cheap ones first, each with its learners."""
@@ -185,6 +191,8 @@ class Table:
             made = Nystrom(kernel, width, landmarks="uniform", random_state=self.seed)
         if columns is not None:
             made = make_pipeline(columns, made)
+        elif self.is_single:
+            made = make_pipeline(FunctionTransformer(in_double), made)
         name = "Nystrom (all)" if whole else "Nystrom"
         if len(self._options) > 1 and columns is not None and columns.factors is not None:
             name += ", by column"
