@@ -9,7 +9,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from rounding import assert_rounded
 from scipy import sparse
+from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -260,3 +262,17 @@ def test_a_sparse_matrix_without_zeros_is_a_table(owner):
     assert stored.report_.reason == dense.report_.reason
     new = sparse.csr_matrix(rows[80:])
     np.testing.assert_allclose(stored.predict(new), dense.predict(rows[80:]), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", [None, Gaussian("median")])
+def test_data_frames_between_the_steps_change_nothing(kernel, dtype):
+    rows = X.astype(dtype)
+    model = krein.KreinRegressor(kernel, random_state=0)
+    expected = model.fit(rows, Y).predict(rows)
+    features = krein.Nystrom(Gaussian(), 10, random_state=0)
+    ridge = krein.KreinRidge(features=features, alpha=1e-3, random_state=0)
+    outputs = ridge.fit(rows, Y).predict(rows)
+    with config_context(transform_output="pandas"):
+        assert_rounded(model.fit(rows, Y).predict(rows), expected)
+        assert_rounded(ridge.fit(rows, Y).predict(rows), outputs)

@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..rows import in_double
+
 # The share of the smallest and of the largest values of a column that do not count for its scale.
 TAIL = 0.01
 # Values are moved to at most this many scales from the centre of their column.
@@ -19,7 +21,7 @@ LIMIT = 10.0
 CONSTANT = 1e-12
 
 
-class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     """Robustly standardised columns, each times a factor of its own.
 
     ``z_j = w_j · clip((x_j − c_j) / s_j, ±10)``, where c_j and s_j are the mean and the standard
@@ -92,6 +94,32 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        return tags
+
+
+class Double(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+    """The rows as they are, in double precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.auto.columns import Double
+    >>> Double().fit_transform(np.float32([[0.5]])).dtype
+    dtype('float64')
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Return the transformer."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows in double precision."""
+        return in_double(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.requires_fit = False
         return tags
 
 

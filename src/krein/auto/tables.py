@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from ..features import Nystrom
 from ..kernels import DeltaGaussian
-from ..rows import in_double
 from .choice import Choice, Option
+from .columns import Double
 from .costs import (
     exact_cost,
     exact_megabytes,
@@ -192,7 +191,7 @@ class Table:
         if columns is not None:
             made = make_pipeline(columns, made)
         elif self.is_single:
-            made = make_pipeline(FunctionTransformer(in_double), made)
+            made = make_pipeline(Double(), made)
         name = "Nystrom (all)" if whole else "Nystrom"
         if len(self._options) > 1 and columns is not None and columns.factors is not None:
             name += ", by column"

@@ -68,10 +68,9 @@ class Representation:
         elif is_two_sided:
             form = Signature(np.ones(last._n_features_out))
         else:
-            width = features.transform(_seen(features, sample[:1])).shape[1]
-            form = Signature(np.ones(width))
+            form = Signature(np.ones(_features(features, sample[:1]).shape[1]))
         is_single = getattr(sample, "dtype", None) == np.float32
-        n_bytes = features.transform(_seen(features, sample[:1])).dtype.itemsize if is_single else 8
+        n_bytes = _features(features, sample[:1]).dtype.itemsize if is_single else 8
         return cls(features, form, is_two_sided, n_bytes=n_bytes)
 
     def of_both_sides(self) -> Representation:
@@ -98,7 +97,7 @@ class Representation:
             The index of the first row in the data, for error messages.
         """
         with counted_from(start):
-            Z = np.asarray(dense(self.features.transform(_seen(self.features, X))))
+            Z = _features(self.features, X)
             return np.concatenate([Z, self.transform_dual(X)], axis=1) if self.is_doubled else Z
 
     def transform_dual(self, X: Any) -> Array:
@@ -179,6 +178,11 @@ def _before_last(features: Any, X: Any) -> Any:
     for _, step in getattr(features, "steps", ())[:-1]:
         X = X if step is None or step == "passthrough" else step.transform(X)
     return X
+
+
+def _features(features: Any, X: Any) -> Array:
+    """Return the features of rows as an array, also if the map returns a data frame."""
+    return np.asarray(dense(features.transform(_seen(features, X))))
 
 
 def _seen(features: Any, X: Any) -> Any:
