@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin
+from sklearn.utils import TransformerTags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -21,7 +22,25 @@ LIMIT = 10.0
 CONSTANT = 1e-12
 
 
-class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class _Arrays(OneToOneFeatureMixin, BaseEstimator):
+    """A transformer whose result is an array, also where `transform_output` asks for a frame.
+
+    scikit-learn's TransformerMixin would wrap the result; its class argument that turns this off
+    is unknown to type checkers.
+    """
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Return the transformed rows of the fit."""
+        return self.fit(X, y).transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Columns(_Arrays):
     """Robustly standardised columns, each times a factor of its own.
 
     ``z_j = w_j · clip((x_j − c_j) / s_j, ±10)``, where c_j and s_j are the mean and the standard
@@ -91,13 +110,8 @@ class Columns(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_o
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
         return X.toarray() if self.densify and sparse.issparse(X) else X
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
-
-class Double(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
+class Double(_Arrays):
     """The rows as they are, in double precision.
 
     Examples
@@ -118,7 +132,6 @@ class Double(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, auto_wrap_ou
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.requires_fit = False
         return tags
 
