@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 # A row counts as a unit row if its norm differs from 1 by at most this. Rows normalised in float32
 # differ by 1e-7. Rows rounded to three digits differ by 1e-3 and are not on the sphere.
@@ -106,6 +107,11 @@ def check_vector(owner: object, name: str, value: Any, dim: int) -> NDArray[np.f
         needed = f"a finite number, or one number for each of the {dim} columns of X"
         raise ArgumentError(owner, name, needed, value)
     return vector
+
+
+def are_unit(X: Any) -> bool:
+    """Return True if all rows of a matrix have norm 1, up to `UNIT_TOLERANCE`."""
+    return bool(np.all(np.abs(row_norms(X) - 1) <= UNIT_TOLERANCE))
 
 
 def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:

@@ -275,6 +275,15 @@ class RandomMap(FeatureMap):
             self._range = None
 
 
+def check_even(n_components: int) -> None:
+    """Raise if waves, each with a cosine and a sine, cannot fill this number of columns."""
+    if n_components % 2 and n_components > 1:
+        raise ValueError(
+            "n_components must be even, because each frequency has a cosine and a sine, got "
+            f"{n_components}: use {n_components + 1}."
+        )
+
+
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Return at most n random rows of X as a dense float64 array; fewer if rows are very wide."""
     n = max(50, min(n, SAMPLE_BYTES // (8 * X.shape[1])))
