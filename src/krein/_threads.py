@@ -182,6 +182,12 @@ def over_blocks(
         run_in_threads(functools.partial(take_turns, todo, work), n_workers)
 
 
+def each(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
+    """Call `work` on every block, in the thread of the caller."""
+    for block in blocks:
+        work(block)
+
+
 def take_turns(todo: deque[Any], work: Callable[[Any], None]) -> None:
     """Call `work` on the blocks of a queue, which several threads share, until it is empty."""
     while todo:
