@@ -292,7 +292,7 @@ def decide(outputs: Array, labels: NDArray) -> NDArray:
 
 
 def _factors(wanted: Any, labels: NDArray, totals: Array) -> Array | None:
-    """The factors of the classes' weights that `class_weight` asks for."""
+    """Return the factors of the classes' weights that `class_weight` asks for."""
     if wanted is None:
         return None
     if isinstance(wanted, str):

@@ -17,8 +17,8 @@ from ..rows import count, take
 
 Map = Callable[[Any], NDArray]
 Found = tuple[NDArray[np.intp], NDArray]
-# Memory of the features of the queries that see the gallery together, and of one block of features
-# or of products, in bytes.
+# Memory of the features of the queries that are compared with the gallery at a time, and of one
+# block of features or of products, in bytes.
 QUERY_BYTES, BLOCK_BYTES = 2**26, 2**24
 
 
@@ -38,8 +38,8 @@ def largest_products(
 ) -> Found:
     """Return the k rows of the gallery whose features have the largest products with each query.
 
-    Rounding depends on the place of a row in a block. So that equal rows of the gallery have equal
-    products, only the first of them is computed.
+    Rounding depends on the place of a row in a block. Only the first of several equal rows of the
+    gallery is therefore computed, and its products serve the others.
 
     Parameters
     ----------

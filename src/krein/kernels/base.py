@@ -89,7 +89,7 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
         return self._block(X[rows], Y)
 
     def _values_against(self, Y: Any, n_rows: int) -> Against:
-        """Return what computes k(X, Y) for the validated Y and n_rows rows X, in blocks."""
+        """Return an `Against` that computes k(X, Y) in blocks, for validated Y and n_rows rows."""
         return Against(self, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:
