@@ -12,12 +12,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
-from .._validation import (
-    NestedParameters,
-    check_numeric_columns,
-    check_targets,
-    outside_level,
-)
+from .._columns import check_numeric_columns, check_targets
+from .._validation import NestedParameters, outside_level
 from ..rows import Sides, as_objects, column_names, count, dense, is_objects, is_table
 from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout

@@ -13,9 +13,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._columns import check_numeric_columns
 from .._hashing import Hashes, hash_pairs, hash_rows
 from .._threads import blas_threads_for
-from .._validation import NestedParameters, all_or_nothing, check_numeric_columns, own, store
+from .._validation import NestedParameters, all_or_nothing, own, store
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.custom import is_precomputed
 from ..kernels.values import check_values, warn_uninformative

@@ -18,9 +18,10 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._columns import check_numeric_columns
 from .._hashing import as_generator
 from .._threads import blas_threads_for
-from .._validation import NestedParameters, all_or_nothing, check_choice, check_numeric_columns, own
+from .._validation import NestedParameters, all_or_nothing, check_choice, own
 from ..forms import Form
 from ..kernels import Gaussian, Kernel
 from ..measures import GegenbauerMeasure, Measure

@@ -16,11 +16,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, mirror_upper, row_blocks
-from .._validation import (
-    NestedParameters,
-    check_numeric_columns,
-    same,
-)
+from .._columns import check_numeric_columns
+from .._validation import NestedParameters, same
 from ..rows import canonical, count, take
 from ._against import Against
 from ._arithmetic import Arithmetic

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_numeric_columns, outside_level, own
+from .._columns import check_numeric_columns
+from .._validation import outside_level, own
 from ..kernels import Kernel, Precomputed
 from ..kernels.custom import is_precomputed
 from ..kernels.values import check_values, warn_uninformative

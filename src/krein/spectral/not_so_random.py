@@ -11,14 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from .._columns import check_numeric_columns
 from .._hashing import Draws, Salt, as_key, hash_rows
 from .._threads import blas_threads_for
-from .._validation import (
-    ArgumentError,
-    check_numeric_columns,
-    check_unit_rows,
-    store,
-)
+from .._validation import ArgumentError, check_unit_rows, store
 from ..features.base import FeatureMap, check_even
 from ..forms import Signature
 from ..kernels import Kernel
