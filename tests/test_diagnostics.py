@@ -363,7 +363,8 @@ def test_a_matrix_of_values_is_square():
     "sizes", [{"n_components": "16"}, {"n_components": 16.0}, {"max_rows": "all"}]
 )
 def test_sizes_of_a_diagnosis_are_whole_numbers(sizes):
-    with pytest.raises(ValueError, match="diagnose needs an even n_components"):
+    [(name, value)] = sizes.items()
+    with pytest.raises(ValueError, match=f"needs {name} to be a whole number ≥ 2, got {value!r}"):
         diagnose(Gaussian(), X, **sizes)
 
 

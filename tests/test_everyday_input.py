@@ -103,6 +103,21 @@ def test_targets_that_are_none_get_a_sentence(kernel):
             krein.KreinClassifier(kernel).fit(X, np.array(holed, dtype=object))
 
 
+@pytest.mark.parametrize("mark", ["NA", "NaT"])
+def test_gaps_of_pandas_among_labels_are_named_wherever_labels_come_from(mark):
+    gap = getattr(pytest.importorskip("pandas"), mark)
+    y = np.array(["few", "many"], dtype=object)[Y]
+    y[5] = gap
+    learner = krein.KreinRidgeClassifier(Gaussian())
+    for learn in (
+        lambda: learner.fit(X, y),
+        lambda: learner.fit([(X, y)]),
+        lambda: krein.compare(Gaussian(), X, y=y),
+    ):
+        with pytest.raises(ValueError, match=r"y is (missing|empty|<NA>|NaT) in row 5\b"):
+            learn()
+
+
 @pytest.mark.parametrize("owner", OWNERS[:4], ids=lambda owner: owner.__name__)
 def test_other_data_than_rows_of_numbers_get_a_sentence(owner):
     with pytest.raises(ValueError, match=r"column 3 of X holds 'red'.*OneHotEncoder"):

@@ -19,7 +19,7 @@ PACKAGE = Path(krein.__file__).resolve().parent
 # `published` has a layer of its own, directly below the folder that calls it.
 ORDER = (
     ("_blas", "_blocks", "_threads", "_validation", "atoms", "published", "references", "rows"),
-    ("_compile",),
+    ("_columns", "_compile"),
     ("_core", "_hashing", "_sampler", "forms"),
     ("published.acceptance", "published.allocation", "published.jordan"),
     ("published.rejection", "streaming"),

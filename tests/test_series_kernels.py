@@ -232,7 +232,7 @@ def test_the_nearest_series_is_that_of_the_matrix(name, rng):
         ({"metric": "adtw", "warp_penalty": -1}, "warp_penalty to be at least 0"),
         ({"metric": "soft_dtw", "gamma": -1}, "gamma to be at least 0"),
         ({"metric": "shape_dtw", "reach": 1.5}, "reach to be a whole number ≥ 0"),
-        ({"metric": "shape_dtw", "reach": -1}, "reach to be at least 0"),
+        ({"metric": "shape_dtw", "reach": -1}, "reach to be a whole number ≥ 0, got -1"),
         ({"metric": "lcss", "epsilon": 0}, "epsilon to be a finite number above 0"),
         ({"metric": "soft-dtw"}, "metric to be one of 'dtw'"),
         ({"window": 2}, "window to be a share of the length"),

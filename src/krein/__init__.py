@@ -135,7 +135,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _version() -> str:
-    """The version of the installed package, which pyproject.toml names."""
+    """Return the version of the installed package, which pyproject.toml names."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

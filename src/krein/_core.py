@@ -66,7 +66,7 @@ class Core:
         With ``left = T O``, T lower triangular and O orthogonal, the features ``k(x, Z) T`` have
         the same products at half the cost. Every other core is returned as it is. The core of a
         kernel that is not symmetric has two different maps, although its singular values are
-        positive. If there are no more than m rows, the rotation costs more than it saves on them.
+        positive. If there are no more rows than landmarks, the rotation costs more than it saves.
         """
         m, rank = self.left.shape
         definite = self.second is None and not (self.values < 0).any()

@@ -177,17 +177,25 @@ def over_blocks(
     A number as `n_threads` replaces the number of threads that BLAS is allowed.
     """
     todo = deque(blocks)
-
-    def loop() -> None:
-        while todo:
-            try:
-                block = todo.popleft()
-            except IndexError:  # another thread was faster
-                return
-            work(block)
-
     with one_blas_thread() as allowed:
-        run_in_threads(loop, min(n_threads or allowed, max(1, len(todo))))
+        n_workers = min(n_threads or allowed, max(1, len(todo)))
+        run_in_threads(functools.partial(take_turns, todo, work), n_workers)
+
+
+def each(work: Callable[[Any], None], blocks: Iterable[Any]) -> None:
+    """Call `work` on every block, in the thread of the caller."""
+    for block in blocks:
+        work(block)
+
+
+def take_turns(todo: deque[Any], work: Callable[[Any], None]) -> None:
+    """Call `work` on the blocks of a queue, which several threads share, until it is empty."""
+    while todo:
+        try:
+            block = todo.popleft()
+        except IndexError:  # another thread was faster
+            return
+        work(block)
 
 
 def run_in_threads(work: Callable[[], None], n_workers: int) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import datetime
 import functools
 import math
 import numbers
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.extmath import row_norms
 
 # A row counts as a unit row if its norm differs from 1 by at most this. Rows normalised in float32
 # differ by 1e-7. Rows rounded to three digits differ by 1e-3 and are not on the sphere.
@@ -72,6 +72,13 @@ def check_finite(owner: object, name: str, value: Any, also: str = "") -> float:
     return float(value)
 
 
+def check_count(owner: object, name: str, value: Any, least: int = 1) -> int:
+    """Return `value` as an int if it is an integer of at least `least`, else raise an error."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < least:
+        raise ArgumentError(owner, name, f"a whole number ≥ {least}", value)
+    return int(value)
+
+
 def check_degree(owner: object, value: Any, name: str = "degree") -> int:
     """Return a degree as an int if it is a whole number of at least 0, else raise an error."""
     number = float(value) if isinstance(value, numbers.Real) else -1.0
@@ -106,6 +113,11 @@ def check_vector(owner: object, name: str, value: Any, dim: int) -> NDArray[np.f
         needed = f"a finite number, or one number for each of the {dim} columns of X"
         raise ArgumentError(owner, name, needed, value)
     return vector
+
+
+def are_unit(X: Any) -> bool:
+    """Return True if all rows of a matrix have norm 1, up to `UNIT_TOLERANCE`."""
+    return bool(np.all(np.abs(row_norms(X) - 1) <= UNIT_TOLERANCE))
 
 
 def check_unit_rows(owner: object, norms: NDArray, cure: str) -> None:
@@ -234,122 +246,6 @@ class ByValue:
         return mine.keys() == theirs.keys() and all(same(mine[name], theirs[name]) for name in mine)
 
     __hash__ = None  # type: ignore[assignment]  # equal by value, and arrays are mutable
-
-
-def check_targets(owner: object, y: Any, classifies: bool) -> None:
-    """Raise if y is a name, or holds gaps, lists of labels or, for a regression, text or dates."""
-    if isinstance(y, str):
-        raise ValueError(
-            f"{name_of(owner)} needs one target per row, got y={y!r}, which names a column of a "
-            f"file only: pass the column itself, e.g. table[{y!r}]."
-        )
-    try:
-        values = np.zeros(0) if sparse.issparse(y) else np.asarray(y)
-    except ValueError:  # rows of different lengths are no array
-        raise ValueError(
-            f"{name_of(owner)} needs one target or one row of targets of equal length per row of "
-            "X, but the entries of y have different lengths: for several labels per row, use "
-            "sklearn.preprocessing.MultiLabelBinarizer."
-        ) from None
-    if not classifies and len(odd := _not_numbers(values.ravel())):
-        raise ValueError(
-            f"{name_of(owner)} learns numbers, but y has {str(odd[0])!r}: labels are for the "
-            "classifiers, e.g. krein.KreinClassifier."
-        )
-    if values.dtype == object and len(gaps := _missing(values.ravel())):
-        row = gaps[0] // max(1, values[0:1].size)
-        raise ValueError(f"{name_of(owner)}: y is missing in row {row}: leave such rows out.")
-
-
-def check_numeric_columns(owner: object, X: Any) -> None:
-    """Raise if X holds text, dates, missing values or ragged rows; the error names the place."""
-    if isinstance(X, dict) and not sparse.issparse(X):
-        raise ValueError(f"{name_of(owner)} needs a table, got a dict: pass pandas.DataFrame(X).")
-    if hasattr(X, "columns") and hasattr(X, "__array__"):
-        if not len(X.columns):
-            raise ValueError(f"{name_of(owner)} needs numbers, but X is a table with 0 columns.")
-        known = getattr(owner, "feature_names_in_", None)
-        # If the columns have other names than in `fit`, scikit-learn's error about names comes
-        # first.
-        renamed = known is not None and list(known) != list(X.columns)
-        for name in X.columns:
-            _check_column(owner, name, np.ravel(np.asarray(X[name])), gaps_too=not renamed)
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUT":
-        for place, column in enumerate(X.T):
-            _check_column(owner, place, column)
-    elif isinstance(X, list | np.ndarray) and len(X):
-        _check_rows(owner, X)
-
-
-def _check_column(owner: object, name: Any, values: NDArray, gaps_too: bool = True) -> None:
-    if len(odd := _not_numbers(values)):
-        raise ValueError(
-            f"{name_of(owner)} needs numbers, but column {name!r} of X holds {str(odd[0])!r}: "
-            f"{_encoding(odd[0])}, or leave it out."
-        )
-    if gaps_too and len(gaps := _missing(values)):
-        raise ValueError(
-            f"{name_of(owner)} needs a number in every cell, but column {name!r} of X is missing "
-            f"(NaN) in row {gaps[0]}: fill the column, e.g. with sklearn.impute.SimpleImputer, or "
-            "leave it out."
-        )
-
-
-def _check_rows(owner: object, X: Any) -> None:
-    """Raise if X holds strings or rows of different lengths, which need another kernel."""
-    if isinstance(X[0], str):
-        raise ValueError(
-            f"{name_of(owner)} needs rows of numbers, but row 0 of X is {str(X[0][:60])!r}: choose "
-            "a kernel of strings, e.g. krein.kernels.EditDistance()."
-        )
-    if isinstance(X, np.ndarray) and X.dtype != object:
-        return
-    lengths = [len(row) if hasattr(row, "__len__") else 0 for row in X]
-    if len(set(lengths)) > 1:
-        odd = next(place for place, length in enumerate(lengths) if length != lengths[0])
-        raise ValueError(
-            f"{name_of(owner)} needs rows of one length, but row 0 of X has {lengths[0]} entries "
-            f"and row {odd} has {lengths[odd]}: choose a kernel of series or sets, e.g. "
-            "krein.kernels.DynamicTimeWarping()."
-        )
-
-
-def _not_numbers(values: NDArray) -> Any:
-    """Return the values of a column that are text, dates or other objects."""
-    if values.dtype.kind in "OUST":
-        # Gaps have an error of their own, and so have dicts in scikit-learn.
-        numeric = Number, np.bool_, np.number, type(None), dict
-        return [
-            value
-            for value in values
-            if not (_is_decimal(value) if isinstance(value, str) else isinstance(value, numeric))
-            and type(value).__name__ != "NAType"  # of pandas, which need not be installed
-        ]
-    return values[:1] if values.dtype.kind in "mM" else []
-
-
-def _encoding(value: Any) -> str:
-    """Return how to make numbers of a column that holds this value."""
-    if isinstance(value, datetime.date | np.datetime64):
-        return "turn the dates into numbers, e.g. into days since the first date"
-    return "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder"
-
-
-def _missing(values: NDArray) -> NDArray[np.intp]:
-    """Return the places of a column that hold NaN, None or the missing value of pandas."""
-    if values.dtype.kind == "f":
-        return np.flatnonzero(np.isnan(values))
-    if values.dtype.kind != "O":
-        return np.array([], dtype=np.intp)
-    return np.flatnonzero([v is None or type(v).__name__ == "NAType" or v != v for v in values])
-
-
-def _is_decimal(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 @contextmanager

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._hashing import as_generator
-from ._validation import unit_of
+from ._validation import ArgumentError, check_count, unit_of
 from .comparison.advice import Advice
 from .comparison.compare import N_SEEDS
 from .comparison.measurement import Measurement, measurements
@@ -229,12 +228,9 @@ def diagnose(
 
 
 def _check_sizes(n_components: Any, max_rows: Any) -> None:
-    whole = isinstance(n_components, Integral) and isinstance(max_rows, Integral)
-    if not whole or n_components < 2 or n_components % 2 or max_rows < 2:
-        raise ValueError(
-            f"diagnose needs an even n_components of at least 2 and max_rows of at least 2, got "
-            f"{n_components!r} and {max_rows!r}."
-        )
+    if check_count("diagnose", "n_components", n_components, 2) % 2:
+        raise ArgumentError("diagnose", "n_components", "even", n_components)
+    check_count("diagnose", "max_rows", max_rows, 2)
 
 
 def _values(kernel: Kernel, data: Any, places: NDArray[np.intp]) -> NDArray[np.floating]:

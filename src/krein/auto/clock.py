@@ -25,7 +25,7 @@ class Clock:
     def __init__(self, max_seconds: float | None):
         self.limit = np.inf if max_seconds is None else max_seconds
         self._begin = time.perf_counter()
-        # Seconds per operation: those of one core, until a trial is faster.
+        # Seconds per operation: the pace of one core, until a trial is faster.
         self._pace = 60 / OPERATIONS
 
     @property
@@ -42,7 +42,7 @@ class Clock:
         return self._pace * operations
 
     def learn(self, operations: float, seconds: float) -> None:
-        """Lower the seconds per operation that are expected to those of a trial that has ended.
+        """Lower the expected time per operation to that of a finished trial, if it was faster.
 
         Small trials take more time per operation than large ones, so the smallest value counts.
         """

@@ -55,7 +55,7 @@ def mixture(
     """
 
     def order(shares: tuple[float, ...]) -> tuple[float, int]:
-        """The loss in which further models cost something; of equal losses, few models win."""
+        """Return the loss, 2 % larger for each model, and the number of models as a tie-break."""
         mixed = sum(share * one for share, one in zip(shares, outputs, strict=True) if share)
         n_models = sum(share > 0 for share in shares)
         return scaled_error(mixed, Y, weight, of_classes) * (1 + WORTH) ** n_models, n_models

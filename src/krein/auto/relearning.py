@@ -1,4 +1,4 @@
-"""Factors of columns that are learned anew for each fold: rows held out have not taught them."""
+"""Factors of columns that are learned anew for each fold, so that no held-out row teaches them."""
 
 from __future__ import annotations
 

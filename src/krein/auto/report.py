@@ -13,7 +13,7 @@ from .choice import Choice
 
 # Number of characters of a note in the printed report; `Trial.note` has the whole note.
 LONGEST_NOTE = 100
-# What losses are called in a report.
+# The names of losses in a report.
 NAMES = {"brier": "Brier score", "error": "error", "squared_error": "squared error"}
 
 

@@ -137,8 +137,8 @@ class Sample:
 def families(X: Any) -> list[Family]:
     """Return the families that are tried on a table, in units of its median distances.
 
-    The rows are in random order. The medians are those of the first rows: a draw by the content of
-    standardised rows would depend on rounding errors.
+    The rows are in random order. The medians are taken over the first rows: a draw by the content
+    of standardised rows would depend on rounding errors.
     """
     X = X[:SAMPLED]
     wide, city = Gaussian("median").resolved(X).sigma, Laplacian("median").resolved(X).sigma

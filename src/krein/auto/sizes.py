@@ -7,8 +7,8 @@ FEW = 2000
 # With at most this many rows trials are judged three times: a single split into folds is noise.
 SCARCE = 200
 # With at most this many rows only the penalties are tuned, by 10-fold cross-validation: five folds
-# would leave too few training rows. If two trials differ in a row or two, cross-validation prefers
-# the trial whose mistakes are among the rows that cross-validation has not seen.
+# would leave too few training rows. The errors of two trials differ by a row or two there. The
+# trial with fewer errors in cross-validation is then likely to make more errors on new rows.
 FEWEST = 100
 # The number of trials that are averaged on few rows, where the best trial is best by chance.
 AVERAGED = 6

@@ -376,7 +376,7 @@ def _mean_outputs(held: list[HeldRows], weights: list[float] | None = None) -> H
 
 
 def _mean(models: list[Any], names: tuple[str, ...]) -> tuple[float, ...]:
-    """The cross-validated losses of the penalties that models chose, averaged over the models."""
+    """Return the mean over models of the cross-validated losses of their chosen penalties."""
     tables = [model.cv_results_ for model in models]
     found = [[float(table[name][table["chosen"]]) for name in names] for table in tables]
     return tuple(np.mean(found, axis=0).tolist())

@@ -1,4 +1,4 @@
-"""What the automatic learners take from kernel values before any trial."""
+"""Checks, warnings and medians of kernel values, before the trials of an automatic learner."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def resolved(kernel: Kernel, sample: Rows) -> Kernel:
 
 
 def warn_of_values(owner: str, kernel: Kernel | str, data: Data, sample: Any) -> None:
-    """Warn if the values of a similarity say nothing, or if they are those of a dissimilarity.
+    """Warn if the values of a similarity say nothing, or look like dissimilarities.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ import numpy as np
 
 from .measurement import Measurement
 
-# Errors below this are rounding errors, and of two such maps the narrower one is better.
+# Errors below this are rounding errors. If two maps have such errors, the narrower map is better.
 EXACT = 1e-10
 # A map with a larger error is of little use: a matrix of zeros has the error 1.
 USELESS = 0.9
@@ -69,7 +69,10 @@ def _rank(row: Measurement) -> tuple[float, int]:
 
 
 def _best_score(rows: Sequence[Measurement], favourite: str) -> Measurement:
-    """Return the row with the best score; of scores that print alike, the favourite's narrowest."""
+    """Return the row with the best score.
+
+    If several scores print alike, rows of the favourite method come first, then narrow maps.
+    """
     top = _score(max(rows, key=lambda row: row.score))
     alike = [row for row in rows if _score(row) == top]
     return min(alike, key=lambda row: (row.method != favourite, row.width))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._hashing import as_generator
-from .._validation import ArgumentError, check_positive
+from .._validation import ArgumentError, check_count, check_positive
 from ..kernels import Kernel
 from ..kernels.errors import kernel_name
 from ..rows import count
@@ -125,8 +125,7 @@ def _checked_widths(widths: Any) -> list[int]:
 
 
 def _check_sizes(max_rows: Any, n_seeds: Any, max_seconds: Any) -> None:
-    for name, value, least in (("max_rows", max_rows, 2), ("n_seeds", n_seeds, 2)):
-        if not isinstance(value, Integral) or value < least:
-            raise ArgumentError("compare", name, f"a whole number ≥ {least}", value)
+    check_count("compare", "max_rows", max_rows, 2)
+    check_count("compare", "n_seeds", n_seeds, 2)
     if max_seconds is not None:
         check_positive("compare", "max_seconds", max_seconds, " or None")

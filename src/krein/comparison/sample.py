@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_pairs, hash_rows
-from .._validation import KERNEL_OBJECTS, UNIT_TOLERANCE, kernel_instead_of
+from .._validation import KERNEL_OBJECTS, are_unit, kernel_instead_of
 from ..estimators._estimator import is_stream
 from ..kernels import Kernel, Precomputed
 from ..kernels.errors import placed
@@ -119,7 +118,7 @@ class Sample:
     @cached_property
     def on_sphere(self) -> bool:
         """True if the rows are vectors of norm 1."""
-        return self.has_vectors and bool(np.all(np.abs(row_norms(self.rows) - 1) < UNIT_TOLERANCE))
+        return self.has_vectors and are_unit(self.rows)
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.multiclass import type_of_target
 
+from .._columns import missing
 from .._validation import ArgumentError
 from ..estimators import (
     KreinRidge,
@@ -77,21 +78,13 @@ def _checked(y: Any, n_rows: int) -> NDArray:
             f"compare scores classes or numbers, but y has the dtype {y.dtype}: convert y to "
             "numbers, or pass y=None."
         )
-    bad = np.flatnonzero(_is_missing(y).reshape(n_rows, -1).any(axis=1))
+    bad = np.flatnonzero(~np.isfinite(y)) if y.dtype.kind == "f" else missing(y.ravel())
     if len(bad):
-        place = int(bad[0])
+        place = bad[0] * n_rows // y.size
         raise ValueError(f"y is {y[place]} in row {place}: leave the row out, or repair it.")
     # Numbers of Python, e.g. of a pandas column of objects, are numbers.
     is_numeric = y.dtype.kind == "O" and all(isinstance(one, Real) for one in y.ravel())
     return y.astype(np.float64) if is_numeric else y
-
-
-def _is_missing(y: NDArray) -> NDArray[np.bool_]:
-    """Return which targets are None, NaN or infinite."""
-    if y.dtype.kind == "O":
-        missing = [one is None or one != one for one in y.ravel()]  # NaN differs from itself
-        return np.array(missing, dtype=bool).reshape(y.shape)
-    return ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(y.shape, dtype=bool)
 
 
 def _learner_for(y: NDArray, kernel: Kernel) -> Any:

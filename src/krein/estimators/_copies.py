@@ -1,9 +1,9 @@
 """Rows that are nearly all copies of a few rows, as in a table with one column of categories.
 
-A row is held out together with its copies: then duplicates act like weights, and no copy of a row
-that is judged has been learned from. If nearly all rows are copies, every category is new to the
-model that is judged on it, and the strongest penalty wins. A table of measurements that is repeated
-as a whole has no categories: its copies stay together.
+A row is held out together with its copies. Duplicates then act like weights, and no model is judged
+on a row whose copies it has learned from. If nearly all rows are copies, every category is new to
+the model that is judged on it, and the strongest penalty wins. A table of measurements that is
+repeated as a whole has no categories, so its copies stay together.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..streaming import Data, Survey
 from ..streaming.folds import Folds
 from ..streaming.reservoir import order_of_targets
 
-# Copies matter from this many rows on, if there are this many copies of a row on average. With
-# fewer distinct rows they are never taken for repeated measurements.
+# Nearly all rows are copies if there are at least FEWEST rows, and COPIES of each distinct row on
+# average. Fewer than FEWEST distinct rows never count as repeated measurements.
 FEWEST, COPIES = 20, 5
 
 

@@ -12,13 +12,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names, _check_sample_weight, validate_data
 
-from .._validation import (
-    check_kernel,
-    check_nested,
-    check_numeric_columns,
-    check_targets,
-    outside_level,
-)
+from .._columns import check_numeric_columns, check_targets
+from .._validation import NestedParameters, outside_level
 from ..rows import Sides, as_objects, column_names, count, dense, is_objects, is_table
 from ..streaming import Blocks, Collected, Container, Data, InMemory, as_container, checked, fold
 from ..streaming.columns import Layout
@@ -42,7 +37,7 @@ def is_stream(X: Any) -> bool:
     return callable(X) or hasattr(X, "__iter__")
 
 
-class Estimator(_progress.CallbackSupportMixin):
+class Estimator(NestedParameters, _progress.CallbackSupportMixin):
     """Base of all learners: it opens data of any kind and remembers their columns.
 
     A subclass defines `_recipe`, how its map is made, and is a regressor or a classifier of
@@ -75,15 +70,6 @@ class Estimator(_progress.CallbackSupportMixin):
     def _two_sided_name(self) -> str:
         """The name of the learner that uses both sides of a kernel that is not symmetric."""
         return "TwoSidedRidgeClassifier" if self._classifies else "TwoSidedRidge"
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, including nested ones: ``set_params(kernel__sigma=2.0)``."""
-        check_nested(self, params)
-        return super().set_params(**params)
-
-    def _validate_params(self) -> None:
-        check_kernel(self, getattr(self, "kernel", None))
-        super()._validate_params()
 
     def show_progress(self, show: bool = True) -> Self:
         """Show a bar during `fit`; needs rich (``pip install "krein[cli]"``).

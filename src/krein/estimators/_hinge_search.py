@@ -150,7 +150,7 @@ class MarginFold:
         return state
 
     def outputs(self, candidates: list[Split]) -> tuple[Array, Array]:
-        """The outputs of the rows left out, (c, m, q), and the coefficients, (c, p + 1, q).
+        """Return the outputs of the rows left out, (c, m, q), and the coefficients, (c, p + 1, q).
 
         The largest penalty is solved first, because its solution is near the solution of the next
         one.
@@ -168,7 +168,7 @@ class MarginFold:
         return found, coefs
 
     def solutions(self, penalty: Split, start: Array | None) -> Array:
-        """The coefficients of all classes, shape (p + 1, q), the intercepts last.
+        """Return the coefficients of all classes, shape (p + 1, q), the intercepts last.
 
         Newton's method begins with `start`, of the same shape, or with zeros.
         """
@@ -180,7 +180,7 @@ class MarginFold:
         return np.stack(found, axis=1)
 
     def uncentered(self, coef: Array) -> tuple[Array, Array]:
-        """Coefficients (p, q) and intercepts (q,) of features that are not centred."""
+        """Return coefficients (p, q) and intercepts (q,) of features that are not centred."""
         return coef[:-1], coef[-1] - self.rows.mean @ coef[:-1]
 
 
@@ -230,7 +230,7 @@ class Search:
         self._solved: dict[tuple[int, Split], Array] = {}
 
     def folds(self) -> Iterable[MarginFold]:
-        """The folds that can be judged."""
+        """Return the folds that can be judged."""
         return self._nested if self.nested else self._shared()
 
     def _shared(self) -> Iterator[MarginFold]:
@@ -254,7 +254,7 @@ class Search:
         return OwnMapFold(solver, rows, rows.weight, part.Y, part.weight, number, Z)
 
     def scores(self, candidates: list[Split]) -> list[tuple[float, ...]]:
-        """Error, loss, squared error and Brier score of each candidate, on the rows left out."""
+        """Return error, loss, squared error and Brier score of each candidate on held-out rows."""
         scores = Scores(len(candidates), self.task.targets)
         for part in self.folds():
             found, coefs = part.outputs(candidates)
@@ -266,9 +266,10 @@ class Search:
         return list(zip(*columns, strict=True))
 
     def solved(self, penalty: Split) -> dict[int, tuple[Array, Array]]:
-        """Coefficients and intercepts without the rows of each fold, if the search has kept them.
+        """Return the coefficients and intercepts that are learned without the rows of each fold.
 
-        The features that they belong to are not centred.
+        They belong to features that are not centred. The dictionary is empty if the search has not
+        kept the solutions of all folds.
         """
         parts = list(self.folds())
         if not all((part.number, penalty) in self._solved for part in parts):
@@ -276,7 +277,7 @@ class Search:
         return {p.number: p.uncentered(self._solved[p.number, penalty]) for p in parts}
 
     def loss_and_gradient(self, penalty: Split) -> tuple[float, Array]:
-        """The loss on the rows left out and its derivatives by the logarithms of the penalties."""
+        """Return the loss on the rows left out, and its derivatives by the log penalties."""
         loss, gradient, total = 0.0, np.zeros(2), 0.0
         for part in self.folds():
             total += float(part.judging.sum())
@@ -288,7 +289,7 @@ class Search:
     def _loss_and_gradient(
         self, part: MarginFold, k: int, y: Array, penalty: Split
     ) -> tuple[float, Array]:
-        """The loss and its derivatives for one fold and one class, summed over the rows."""
+        """Return the loss and its derivatives for one fold and one class, summed over the rows."""
         start = self._starts.get((part.number, k), np.zeros(part.rows.width + 1))
         state = part.solve(y, penalty, NewtonState.at(part.rows, start))
         self._starts[part.number, k] = state.coef

@@ -119,7 +119,7 @@ class Learner(Certainty, Estimator):
         raise TypeError(f"{self._name} must define _fold_models.")
 
     def _nests(self, task: Task | None) -> bool:
-        """True if each fold has a map of its own: on request, or because the map has seen y."""
+        """Return True if each fold has its own map: on request, or because the map has seen y."""
         return task is not None and (self.nested or task.representation.is_supervised)
 
     def _forget(self) -> None:
@@ -152,7 +152,7 @@ class Learner(Certainty, Estimator):
         return Survey.of(data, key, folds, self._classifies, self._name)
 
     def _threads(self, X: Any) -> AbstractContextManager[Any]:
-        """One BLAS thread while the map is small: rows are walked by threads of our own."""
+        """Hold BLAS to one thread while the map is small: threads of our own walk the rows."""
         names = self.get_params(deep=True).items()
         # A Nyström map has up to three landmarks per component.
         widths = [
@@ -161,7 +161,7 @@ class Learner(Certainty, Estimator):
         return blas_threads_for((), *widths)
 
     def _key(self, rng: np.random.Generator) -> int:
-        """The seed of samples and folds; it is 0 if `random_state` is None."""
+        """Return the seed of samples and folds, 0 if `random_state` is None."""
         return 0 if self.random_state is None else as_key(rng)
 
     def _store(self, coef: Array, intercept: Array) -> None:
@@ -204,13 +204,13 @@ class Learner(Certainty, Estimator):
         return self._targets
 
     def _outputs(self, X: Any) -> Array:
-        """``Z w + b``, shape (n, q), block by block."""
+        """Return ``Z w + b``, shape (n, q), block by block."""
         with blas_threads_for((), self._representation.width):
             statistic = Predictions(self._representation, np.atleast_2d(self.coef_))
             return fold(self._checked(X), statistic).outputs + np.atleast_1d(self.intercept_)
 
     def _checked(self, X: Any) -> Any:
-        """New rows as blocks that the map takes."""
+        """Return new rows as blocks that the map takes."""
         rows: Container = self._new_rows(X)
         if is_stream(X) or not isinstance(rows, InMemory):
             return checked(rows, vars(self).get("n_features_in_"))

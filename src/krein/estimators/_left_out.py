@@ -57,7 +57,7 @@ class EqualRows:
         return self
 
     def __len__(self) -> int:
-        """The number of different rows of positive weight."""
+        """Return the number of different rows of positive weight."""
         return len(self._hashes)
 
     def of(self, hashes: Hashes) -> tuple[Array, Array]:

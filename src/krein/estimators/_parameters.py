@@ -160,7 +160,7 @@ def shared(texts: str = "", **own: Any) -> Callable[[C], C]:
 
 
 def _by_name(texts: str) -> dict[str, str]:
-    """The documentation of each name; an entry begins with a line that is not indented."""
+    """Return the documentation of each name; an entry begins with a line that is not indented."""
     entries = re.split(r"\n(?=\S)", texts.strip())
     return {entry.split(" ")[0]: entry.rstrip() for entry in entries}
 

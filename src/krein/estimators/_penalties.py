@@ -161,7 +161,7 @@ class Wanted:
         return alphas if self.alphas is not None else np.append(alphas, np.inf)
 
     def _beyond(self, problem: LeastSquares, scale: float, form: Form) -> Array:
-        """Values beyond the largest eigenvalue of the negative part, where nothing is singular."""
+        """Return penalties above all eigenvalues of the negative part; no system is singular."""
         negative = form.signs < 0
         if self.alphas is not None or not np.any(negative):
             return self.first(scale)

@@ -17,6 +17,7 @@ from .._validation import outside_level
 from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
+from ..kernels.custom import is_precomputed
 from ..kernels.errors import BadPairError, counted_from, placed
 from ..rows import dense, in_double, left_of, right_of
 from ..streaming.survey import Rows
@@ -220,7 +221,7 @@ class Recipe:
     def pairwise(self) -> bool:
         """True if the data are a square matrix of kernel values."""
         if self.features is None:
-            return bool(Nystrom(self.kernel)._precomputed)
+            return is_precomputed(self.kernel)
         is_map = hasattr(self.features, "fit") and not isinstance(self.features, type)
         return is_map and bool(get_tags(self.features).input_tags.pairwise)
 

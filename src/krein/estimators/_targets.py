@@ -16,8 +16,23 @@ from ..streaming import HeldRows, Survey
 Array = NDArray[np.floating]
 
 
+class _Columns:
+    """What all kinds of targets share: weights of rows, and outputs with a column per target."""
+
+    is_vector: Any
+    weight_unit: float
+
+    def weigh(self, y: Any, weight: Array | None) -> Array | None:
+        """Return the weights of rows; None if all are 1."""
+        return None if weight is None else weight * self.weight_unit
+
+    def decision(self, outputs: Array) -> Array:
+        """Return outputs (n, q) as scikit-learn does: (n,) for one vector of targets."""
+        return outputs[:, 0] if self.is_vector else outputs
+
+
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(_Columns):
     """Targets that are numbers; an output is a prediction.
 
     Attributes
@@ -63,14 +78,6 @@ class Numbers:
         """Return the targets as a map takes them: numbers of shape (n,) or (n, q)."""
         return self.decision(self.encode(y) / self.unit)
 
-    def weigh(self, y: Any, weight: Array | None) -> Array | None:
-        """Return the weights of rows; None if all are 1."""
-        return None if weight is None else weight * self.weight_unit
-
-    def decision(self, outputs: Array) -> Array:
-        """Return outputs (n, q) in the shape of the targets."""
-        return outputs[:, 0] if self.is_vector else outputs
-
     def decode(self, outputs: Array) -> NDArray:
         """Return the predictions of outputs (n, q)."""
         return self.decision(outputs)
@@ -85,7 +92,7 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Classes:
+class Classes(_Columns):
     """Targets that are labels: ±1 for each class against the rest; the largest output wins.
 
     Attributes
@@ -155,15 +162,11 @@ class Classes:
 
     def weigh(self, y: Any, weight: Array | None) -> Array | None:
         """Return the weights of rows; None if all are 1."""
-        weight = None if weight is None else weight * self.weight_unit
+        weight = super().weigh(y, weight)
         if self.class_weights is None:
             return weight
         of_class = self.class_weights[self.codes(y)]
         return of_class if weight is None else of_class * weight
-
-    def decision(self, outputs: Array) -> Array:
-        """Return outputs (n, q) in scikit-learn's shape: (n,) for two classes, else (n, k)."""
-        return outputs[:, 0] if self.is_vector else outputs
 
     def decode(self, outputs: Array) -> NDArray:
         """Return the class that each row of outputs (n, q) names."""
@@ -182,7 +185,7 @@ class Classes:
 
 
 @dataclass(frozen=True)
-class Tags:
+class Tags(_Columns):
     """Targets that are several labels per row: ±1 for each label, each decided on its own.
 
     Attributes
@@ -227,14 +230,6 @@ class Tags:
     def encode(self, y: Any) -> Array:
         """Return 0 and 1 as −1 and +1, shape (n, q)."""
         return np.where(np.asarray(y) > 0, 1.0, -1.0)
-
-    def weigh(self, y: Any, weight: Array | None) -> Array | None:
-        """Return the weights of rows; None if all are 1."""
-        return None if weight is None else weight * self.weight_unit
-
-    def decision(self, outputs: Array) -> Array:
-        """Return outputs (n, q) as they are."""
-        return outputs
 
     def decode(self, outputs: Array) -> NDArray:
         """Return 1 for each label that outputs (n, q) name, 0 for the others."""
@@ -297,7 +292,7 @@ def decide(outputs: Array, labels: NDArray) -> NDArray:
 
 
 def _factors(wanted: Any, labels: NDArray, totals: Array) -> Array | None:
-    """The factors of the classes' weights that `class_weight` asks for."""
+    """Return the factors of the classes' weights that `class_weight` asks for."""
     if wanted is None:
         return None
     if isinstance(wanted, str):

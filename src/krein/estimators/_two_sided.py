@@ -86,7 +86,7 @@ class TwoSidedLearner(LeastSquaresLearner):
         return Coupled(self._solver_of(Signature(np.repeat([1.0, -1.0], p))), views)
 
     def _scale(self, representation: Representation) -> Array:
-        """``|Λ|^(power − ½)``: the columns of Z have the norms |Λ|^½."""
+        """Return ``|Λ|^(power − ½)``: the columns of Z have the norms |Λ|^½."""
         width, last = representation.form.width, last_step(representation.features)
         if self.power == 0.5:
             return np.ones(width)
@@ -138,7 +138,7 @@ class TwoSidedLearner(LeastSquaresLearner):
         return coef, np.tile(problem.y_mean, 2) @ weights + intercept
 
     def _outside_with_own_maps(self, task: Task, penalty: Any) -> Iterator[Moments]:
-        """The moments of [f_s, f_t, Y] of each fold, with a map of its own for each fold."""
+        """Yield the moments of [f_s, f_t, Y] of each fold, with a map of its own for each fold."""
         for part in task.folds:
             train = self._training(part)
             sides = self._solver(part.blocks.representation).sides(train, penalty)
@@ -157,7 +157,7 @@ class TwoSidedLearner(LeastSquaresLearner):
 def _outside(
     solver: Coupled, problems: FoldProblems, parts: list[Moments], penalty: Any
 ) -> Iterator[Moments]:
-    """The moments of [f_s, f_t, Y] of each fold, f_s and f_t learned from the other folds."""
+    """Yield the moments of [f_s, f_t, Y] of each fold, f_s and f_t learned from the other folds."""
     for number, (train, _) in zip(problems.folds, problems.pairs, strict=True):
         sides = np.hstack(solver.sides(train, penalty))
         q = train.n_outputs
@@ -166,7 +166,7 @@ def _outside(
 
 
 def _stacked(outside: list[Moments], n_outputs: int, fit_intercept: bool) -> tuple[Array, Array]:
-    """The weights (2q, q) and intercepts (q,) of a ridge on (f_s, f_t), tuned on the same folds."""
+    """Return the weights (2q, q) and intercepts (q,) of a ridge on (f_s, f_t), tuned by folds."""
     problems = FoldProblems.of([*outside, Moments.zero(3 * n_outputs)], n_outputs, fit_intercept)
     solver = Cholesky(Signature(np.ones(2 * n_outputs)))
     scale = float(np.trace(problems.whole.gram)) or 1.0

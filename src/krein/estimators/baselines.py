@@ -13,10 +13,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._columns import check_numeric_columns
 from .._hashing import Hashes, hash_pairs, hash_rows
 from .._threads import blas_threads_for
-from .._validation import NestedParameters, all_or_nothing, check_numeric_columns, own
+from .._validation import NestedParameters, all_or_nothing, own, store
 from ..kernels import Gaussian, Kernel, Precomputed
+from ..kernels.custom import is_precomputed
 from ..kernels.values import check_values, warn_uninformative
 from ..learning import Calibration, calibrated
 from ..proximity import SpectrumCorrector
@@ -109,16 +111,11 @@ class CorrectedSVC(Certainty, NestedParameters, ClassifierMixin, BaseEstimator):
         max_iter: int = -1,
         calibrate: bool = False,
     ):
-        self.kernel = kernel
-        self.correction = correction
-        self.C = C
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.calibrate = calibrate
+        store(self, locals())
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str | Precomputed)
+        return is_precomputed(self.kernel)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:

@@ -86,17 +86,17 @@ class LeastSquaresLearner(Learner):
             self.spread_ = penalty.spread
 
     def _no_folds(self, n_rows: int) -> NoFoldsError:
-        """The error if there are too few rows for the folds that the learner needs."""
+        """Return the error if there are too few rows for the folds that the learner needs."""
         return NoFoldsError(self._name, n_rows, self.alpha)
 
     def _fitted(
         self, solver: Any, problems: FoldProblems, parts: list[Moments], penalty: Any, task: Any
     ) -> tuple[Array, Array]:
-        """The coefficients (p, q) and intercepts (q,) for a penalty."""
+        """Return the coefficients (p, q) and intercepts (q,) for a penalty."""
         return self._solution(solver, problems.whole, penalty)
 
     def _solver(self, representation: Representation) -> Any:
-        """The solver of the penalty, on the features of this representation."""
+        """Return the solver of the penalty, on the features of this representation."""
         return self._solver_of(representation.form)
 
     def _solver_of(self, form: Form) -> Any:
@@ -106,7 +106,7 @@ class LeastSquaresLearner(Learner):
         return made(form, **options)
 
     def _posed(self, solver: Any, problem: LeastSquares) -> tuple[LeastSquares, float]:
-        """The problem that the penalties belong to, and the variance of its features."""
+        """Return the problem that the penalties belong to, and the variance of its features."""
         return problem, float(np.trace(problem.gram)) or 1.0
 
     def _fold_models(self, task: Task) -> Iterator[tuple[int, tuple[Array, Array]]]:
@@ -124,7 +124,7 @@ class LeastSquaresLearner(Learner):
                 yield number, self._solution(solver, train, penalty)
 
     def _solution(self, solver: Any, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:
-        """The coefficients (p, q) and intercepts (q,) of a problem."""
+        """Return the coefficients (p, q) and intercepts (q,) of a problem."""
         coef = solver.solve(problem, penalty)
         return coef, problem.intercept(coef)
 
@@ -142,7 +142,7 @@ class LeastSquaresLearner(Learner):
         self._keep(penalty, *self._solution(solver, problem, penalty))
 
     def _whole(self, task: Task) -> LeastSquares:
-        """The problem of all rows."""
+        """Return the problem of all rows."""
         return LeastSquares.of(task.moments[0], task.targets.n_outputs, self.fit_intercept)
 
     def _left_out_best(self, wanted: Wanted, solver: Any, problem: LeastSquares, task: Task) -> Any:
@@ -178,7 +178,7 @@ class LeastSquaresLearner(Learner):
     # --- tuning ---------------------------------------------------------------------------------
 
     def _candidates(self, wanted: Wanted, solver: Any, problem: LeastSquares) -> list[Any]:
-        """The penalties to try."""
+        """Return the penalties to try."""
         return wanted.grid(*self._posed(solver, problem), solver.form)
 
     def _tune(self, wanted: Wanted, solver: Any, problems: FoldProblems, task: Task | None) -> Any:
@@ -272,7 +272,7 @@ class LeastSquaresLearner(Learner):
         return found
 
     def _nested_scores(self, candidates: list[Any], parts: list[Fold]) -> Scores:
-        """Losses and errors of all candidates, with a map of its own for each fold."""
+        """Return the losses and errors of all candidates, with a map of its own for each fold."""
         scores = Scores(len(candidates), self._targets)
         for part in parts:
             problem = self._training(part)
@@ -282,12 +282,12 @@ class LeastSquaresLearner(Learner):
         return scores
 
     def _training(self, part: Fold) -> LeastSquares:
-        """The problem of the rows outside a fold with a map of its own."""
+        """Return the problem of the rows outside a fold with a map of its own."""
         q, centers = part.Y.shape[1], self._center_features
         return LeastSquares.of(part.moments, q, self.fit_intercept, centers)
 
     def _alone(self, part: Fold) -> tuple[Any, FoldProblems]:
-        """The solver and the problems of one fold with a map of its own."""
+        """Return the solver and the problems of one fold with a map of its own."""
         train = self._training(part)
         moments = Moments.of(np.hstack([part.Z, part.Y]), part.weight)
         problems = FoldProblems(train, [(train, LeastSquares.of(moments, part.Y.shape[1]))], [0])

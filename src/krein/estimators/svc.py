@@ -202,7 +202,7 @@ class KreinSVC(Learner, ClassifierMixin, BaseEstimator):
             yield part.number, part.uncentered(part.solutions(penalty, start))
 
     def _centered(self, rows: CenteredRows) -> Array:
-        """The coefficients of the fit, with the intercept of centred features last, (p + 1, q)."""
+        """Return the fitted coefficients, (p + 1, q), the intercepts of centred features last."""
         coef = np.atleast_2d(self.coef_).T
         return np.vstack([coef, np.atleast_1d(self.intercept_) + rows.mean @ coef])
 

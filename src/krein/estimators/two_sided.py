@@ -226,8 +226,8 @@ class TwoSidedRidgeClassifier(TwoSidedLearner, PartialLabels, ClassifierMixin, B
 
     Examples
     --------
-    In a directed graph the nodes of group 0 point to group 1, those of group 1 to group 2, and
-    those of group 2 to group 0. The symmetric part of the graph says nothing about the groups.
+    In a directed graph the nodes of group 0 point to group 1, the nodes of group 1 to group 2, and
+    the nodes of group 2 to group 0. The symmetric part of the graph says nothing about the groups.
 
     >>> import numpy as np
     >>> from krein import TwoSidedRidgeClassifier

@@ -31,7 +31,7 @@ from .tasks import TASKS
 WIDTHS, QUICK_WIDTHS = (64, 128, 256, 512), (16, 32, 64, 128)
 N_TRAIN, QUICK_TRAIN = 1000, 300
 N_TEST, QUICK_TEST = 797, 200
-# A quick tour has this share of the objects of each task.
+# A quick tour divides the number of objects of each task by this number.
 QUICK_SHARE = 8
 # The random feature maps, by name.
 RANDOM = {"RandomFourier": RandomFourier, "RandomGegenbauer": RandomGegenbauer}

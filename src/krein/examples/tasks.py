@@ -116,7 +116,7 @@ def graph(n: int, rng: Generator) -> Task:
     return Task.of("nodes, directed edges", line, kernel, kernel, ids, groups[ids])
 
 
-# The tasks of the tour, with their numbers of objects; a quick tour has a third of them.
+# The tasks of the tour, with their numbers of objects.
 TASKS: tuple[tuple[Callable[[int, Generator], Task], int], ...] = (
     (strings, 300),
     (series, 240),

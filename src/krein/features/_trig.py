@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._threads import one_blas_thread, run_in_threads
+from .._threads import one_blas_thread, run_in_threads, take_turns
 from ._sincos import bound, sincos_kernel
 
 Array = np.ndarray
@@ -218,18 +218,17 @@ def _work(
 ) -> None:
     """Process row blocks from the shared queue `todo` until it is empty."""
     scratch, order = np.empty(rows.height * rows.width, rows.dtype), np.arange(rows.height)
+
+    def write_block(start: int) -> None:
+        A = rows.block(start)
+        m = A.shape[0]
+        for column, W in tiles:
+            if rows.sparse:
+                P = A @ W
+            else:
+                P = scratch[: m * W.shape[1]].reshape(m, W.shape[1])
+                np.matmul(A, W, out=P)
+            features.write(P, out[start : start + m], order[:m], column)
+
     with np.errstate(invalid="ignore", over="ignore"):  # infinite entries of X give NaN
-        while todo:
-            try:
-                start = todo.popleft()
-            except IndexError:  # another thread was faster
-                return
-            A = rows.block(start)
-            m = A.shape[0]
-            for column, W in tiles:
-                if rows.sparse:
-                    P = A @ W
-                else:
-                    P = scratch[: m * W.shape[1]].reshape(m, W.shape[1])
-                    np.matmul(A, W, out=P)
-                features.write(P, out[start : start + m], order[:m], column)
+        take_turns(todo, write_block)

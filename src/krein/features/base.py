@@ -18,9 +18,10 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._columns import check_numeric_columns
 from .._hashing import as_generator
 from .._threads import blas_threads_for
-from .._validation import NestedParameters, all_or_nothing, check_choice, check_numeric_columns, own
+from .._validation import NestedParameters, all_or_nothing, check_choice, own
 from ..forms import Form
 from ..kernels import Gaussian, Kernel
 from ..measures import GegenbauerMeasure, Measure
@@ -273,6 +274,15 @@ class RandomMap(FeatureMap):
         """Warn once if rows lie at distances where the map is inaccurate."""
         if self._range is not None and self._range.check(X, type(self).__name__):
             self._range = None
+
+
+def check_even(n_components: int) -> None:
+    """Raise if waves, each with a cosine and a sine, cannot fill this number of columns."""
+    if n_components % 2 and n_components > 1:
+        raise ValueError(
+            "n_components must be even, because each frequency has a cosine and a sine, got "
+            f"{n_components}: use {n_components + 1}."
+        )
 
 
 def sample_rows(X: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

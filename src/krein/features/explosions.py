@@ -84,9 +84,9 @@ class Guard:
     and the largest known ``|k(x, ·)|``, z is replaced by the least-squares fit with ``|zᵀMz|`` at
     this bound: features whose eigenvalue has the sign of ``zᵀMz`` are multiplied by
     ``|λ_i| / (|λ_i| + τ)``, and the others by ``|λ_i| / (|λ_i| − τ)``. No feature grows to more
-    than twice its size; if that is not enough, the former features shrink further. Mainly the
-    features with small eigenvalues change: they contribute little to k(x, S) and most of the
-    excess.
+    than twice its size; if the bound is not reached in this way, the features of the first kind
+    shrink further. Mainly the features with small eigenvalues change: they contribute little to
+    k(x, S) and most of the excess.
 
     Parameters
     ----------

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, as_key, hash_rows
-from .._validation import UNIT_TOLERANCE, outside_level, store
+from .._validation import are_unit, outside_level, store
 from ..atoms import Atoms
 from ..kernels import FromMeasure, Kernel, NoMeasureError
 from ..kernels._spectrum import NYSTROM_HINT
@@ -21,7 +20,7 @@ from ..measures import Measure
 from ..published.masses import part_masses, subset_weights
 from ..rows import take
 from ..samplers import SAMPLERS, Sampler
-from .base import RandomMap, sample_rows
+from .base import RandomMap, check_even, sample_rows
 from .calibrate import MAX_ROWS, calibrate_fourier
 from .geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
 from .waves import WaveMap
@@ -178,7 +177,7 @@ class RandomFourier(WaveMap, RandomMap):
         store(self, locals())
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
-        self._check_even()
+        check_even(self.n_components)
         self._check_printed()
         self._check_sphere(X)
         self.measure_ = self._known_measure(X)
@@ -244,7 +243,7 @@ class RandomFourier(WaveMap, RandomMap):
             return kernel.measure(X.shape[1])
         if not isinstance(self.diameter, str):
             return kernel.measure(X.shape[1], float(self.diameter), **options)
-        if self.extension == "zero" and np.all(np.abs(row_norms(X) - 1) < UNIT_TOLERANCE):
+        if self.extension == "zero" and are_unit(X):
             return kernel.measure(X.shape[1], 2.0, **options)
         extent = measure_extent(X)
         check_products(kernel, extent)

@@ -16,7 +16,8 @@ from .._hashing import as_key
 from .._threads import blas_threads_for
 from .._validation import store
 from ..forms import Signature
-from ..kernels import Kernel, Precomputed
+from ..kernels import Kernel
+from ..kernels.custom import is_precomputed
 from ..kernels.values import warn_uninformative
 from ..rows import count, take
 from .base import N_JOBS, FeatureMap
@@ -162,7 +163,7 @@ class Nystrom(FeatureMap):
 
     @property
     def _precomputed(self) -> bool:
-        return isinstance(self.kernel, Precomputed | str)
+        return is_precomputed(self.kernel)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
         kernel = self._resolved_kernel() if reset else self.kernel_

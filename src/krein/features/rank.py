@@ -152,7 +152,7 @@ class Trials:
 
 
 def _among(source: Source, key: int, rows: NDArray, held: NDArray) -> NDArray[np.bool_]:
-    """Return which rows are held out or equal to a row that is."""
+    """Return a mask of the rows that are held out or equal to a held-out row."""
     kind = source.draws(key).kinds[1]
     return np.isin(kind[rows], kind[held])
 

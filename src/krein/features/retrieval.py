@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,25 +10,23 @@ from numpy.typing import NDArray
 
 from .._blocks import row_blocks
 from .._hashing import hash_rows
-from .._validation import ArgumentError
+from .._validation import check_count
 from ..kernels.errors import counted_from
 from ..rows import count, take
 
 Map = Callable[[Any], NDArray]
 Found = tuple[NDArray[np.intp], NDArray]
-# Memory of the features of the queries that see the gallery together, and of one block of features
-# or of products, in bytes.
+# Memory of the features of the queries that are compared with the gallery at a time, and of one
+# block of features or of products, in bytes.
 QUERY_BYTES, BLOCK_BYTES = 2**26, 2**24
 
 
 def check_neighbours(owner: object, k: Any, n: int) -> None:
     """Raise an error unless k is a whole number from 1 to n, the number of objects."""
-    if not isinstance(k, Integral) or isinstance(k, bool) or int(k) < 1:
-        raise ArgumentError(f"{type(owner).__name__}.nearest", "k", "a whole number ≥ 1", k)
-    if int(k) > n:
+    caller = f"{type(owner).__name__}.nearest"
+    if check_count(caller, "k", k) > n:
         raise ValueError(
-            f"{type(owner).__name__}.nearest cannot find k={k} neighbours in a gallery of {n} "
-            f"objects: use k ≤ {n}."
+            f"{caller} cannot find k={k} neighbours in a gallery of {n} objects: use k ≤ {n}."
         )
 
 
@@ -38,8 +35,8 @@ def largest_products(
 ) -> Found:
     """Return the k rows of the gallery whose features have the largest products with each query.
 
-    Rounding depends on the place of a row in a block. So that equal rows of the gallery have equal
-    products, only the first of them is computed.
+    Rounding depends on the place of a row in a block. Only the first of several equal rows of the
+    gallery is therefore computed, and its products serve the others.
 
     Parameters
     ----------

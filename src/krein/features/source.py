@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
-from .._threads import over_blocks
+from .._threads import each, over_blocks
 from ..kernels import Gaussian, Kernel, Precomputed
 from ..kernels.base import Known
 from ..kernels.errors import BadPairError, kernel_name, one_line, placed
@@ -130,16 +130,15 @@ class Source:
 
     def over_rows(self, work: Callable[[NDArray[np.intp]], None], n_columns: int) -> None:
         """Call `work` on blocks that cover all rows; `work` needs `n_columns` values per row."""
-        blocks = row_blocks(len(self), 8 * max(1, n_columns), BLOCK_BYTES)
 
         def on_block(rows: slice) -> None:
             work(np.arange(rows.start, rows.stop))
 
-        if self.pairs is None and effective_n_jobs(self.n_jobs) == 1:
-            over_blocks(on_block, blocks)
-        else:  # a function of the user is not called from threads
-            for rows in row_blocks(len(self), 8 * max(1, n_columns), 8 * BLOCK_BYTES):
-                on_block(rows)
+        # A function of the user is not called from threads.
+        threaded = self.pairs is None and effective_n_jobs(self.n_jobs) == 1
+        budget = BLOCK_BYTES if threaded else 8 * BLOCK_BYTES
+        run = over_blocks if threaded else each
+        run(on_block, row_blocks(len(self), 8 * max(1, n_columns), budget))
 
     def _compute(
         self, rows: NDArray, columns: NDArray, wanted: NDArray[np.bool_]

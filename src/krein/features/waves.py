@@ -27,13 +27,6 @@ class WaveMap(FeatureMap):
     weights_: NDArray
     _amplitudes: NDArray[np.floating]
 
-    def _check_even(self) -> None:
-        if self.n_components % 2 and self.n_components > 1:
-            raise ValueError(
-                f"n_components must be even, because each frequency has a cosine and a sine, got "
-                f"{self.n_components}: use {self.n_components + 1}."
-            )
-
     @property
     def _unit_rows(self) -> bool:
         """True if all rows must have norm 1."""

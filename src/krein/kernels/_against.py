@@ -124,9 +124,9 @@ class City:
         cdist(X / self.unit, self._right, "cityblock", out=out)
 
 
-# The methods that say what the values of a kernel of a distance are.
+# The methods that define the values of a kernel of a distance.
 FORMULAS = ("_shape", "_profile", "_distances", "_block", "_rows")
-# What computes the distances of a kernel in place, by the function that computes new arrays.
+# The class that computes distances in place, for each function that returns them as a new array.
 IN_PLACE: dict[Any, Any] = {distances: Euclidean, city_distances: City}
 
 
@@ -136,9 +136,9 @@ def _measure(kernel: Any, Y: NDArray, shape: Shape) -> Squares | City:
 
 
 def write_distances(kernel: Any, X: NDArray, out: NDArray) -> None:
-    """Write the distances between all rows of X that the kernel's `Shape` takes to `out`.
+    """Write the distances between all rows of X to `out`, squared if the `Shape` takes squares.
 
-    Half of the distances are computed, and the others are copied.
+    Half of the distances are computed, and the other half is copied.
     """
     shape, scratch = kernel._shape(), Scratch()
     for rows in row_blocks(len(X), 8 * len(X), CACHE_BYTES):
@@ -222,7 +222,7 @@ def shape_of(kernel: Any) -> Shape | None:
 
 
 def by_shape(kernel: Any, Y: Any, n_rows: int) -> ByShape | None:
-    """Return what computes k(X, Y) for n_rows rows X in place; None if the kernel cannot do so."""
+    """Return a `ByShape` for k(X, Y) with n_rows rows X; None if the kernel has no `Shape`."""
     shape = shape_of(kernel) if _is_plain(Y) and len(Y) else None
     if shape is None or not is_tame(Y, shape.unit):
         return None

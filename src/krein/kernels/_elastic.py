@@ -166,7 +166,7 @@ def _twe(work: Array, x: Array, y: Array, cells: Diagonal, tilt: Array) -> None:
 
 
 def _msm(work: Array, x: Array, y: Array, cells: Diagonal, c: float) -> None:
-    """A split or merge costs c and the distance of the new point to the interval of the others."""
+    """Charge a split or merge c, plus the distance of the new point from the others' interval."""
     k, a, b = cells
     shift = y.shape[1] - 1 - k
     out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
@@ -284,8 +284,8 @@ def _ends(rule: Rule, own_x: float, own_y: float) -> Ends:
 def _limit(rule: Rule, bound: float, n: int) -> float:
     """Return the cost above which the distance exceeds `bound`, with some room for rounding.
 
-    The cost is infinite if costs can fall along a path, or if they are not the costs of the
-    distance.
+    The result is infinite if the cost can fall along a path, and for "shape_dtw", whose path
+    minimises another cost than the one that is summed.
     """
     if rule.step == LCSS or rule.step == SOFT or rule.step == SHAPE:
         return np.inf

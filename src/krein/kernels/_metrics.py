@@ -28,7 +28,7 @@ class Metric:
 
     @property
     def price(self) -> float:
-        """The number that the step needs."""
+        """The parameter of the step, see `Rule.price`."""
         return 0.0
 
     def points(self, series: Series) -> Series:
@@ -40,7 +40,7 @@ class Metric:
         return np.empty((len(series), 0))
 
     def own(self, series: Series) -> float:
-        """Return the number that a packed series carries."""
+        """Return the number of a series that the step needs, see `Packed.own`."""
         return 0.0
 
     def packed(self, side: list[Series]) -> Packed:
@@ -68,7 +68,7 @@ class Derivative(Metric):
     shortest = 3
 
     def points(self, series: Series) -> Series:
-        # Keogh and Pazzani: the mean of the slopes from the point before and between neighbours.
+        # Keogh and Pazzani: the mean of two slopes, from the point before and between neighbours.
         return ((series[1:-1] - series[:-2]) + (series[2:] - series[:-2]) / 2) / 2
 
     def extra(self, series: Series) -> Series:

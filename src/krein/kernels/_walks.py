@@ -134,8 +134,8 @@ def spectral_radius(A: sparse.csr_array) -> float:
     """Return the largest magnitude of the eigenvalues of a matrix of entries ≥ 0.
 
     An edge between two strongly connected components changes no eigenvalue, but makes eigenvalues
-    sensitive to rounding: those of a graph without cycles are all 0. Such edges are left out. If
-    ARPACK does not converge, the result is an upper bound.
+    sensitive to rounding: all eigenvalues of a graph without cycles are 0. Such edges are left
+    out. If ARPACK does not converge, the result is an upper bound.
     """
     _, component = connected_components(A, connection="strong")
     edges = A.tocoo()

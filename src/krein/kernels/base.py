@@ -16,11 +16,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from .._blocks import BLOCK_BYTES, mirror_upper, row_blocks
-from .._validation import (
-    NestedParameters,
-    check_numeric_columns,
-    same,
-)
+from .._columns import check_numeric_columns
+from .._validation import NestedParameters, same
 from ..rows import canonical, count, take
 from ._against import Against
 from ._arithmetic import Arithmetic
@@ -89,7 +86,7 @@ class Kernel(Arithmetic, Spectrum, NestedParameters, BaseEstimator, ABC):
         return self._block(X[rows], Y)
 
     def _values_against(self, Y: Any, n_rows: int) -> Against:
-        """Return what computes k(X, Y) for the validated Y and n_rows rows X, in blocks."""
+        """Return an `Against` that computes k(X, Y) in blocks, for validated Y and n_rows rows."""
         return Against(self, Y)
 
     def _where(self, X: Any, Y: Any, wanted: NDArray[np.bool_]) -> NDArray[np.floating]:

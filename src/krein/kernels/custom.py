@@ -186,6 +186,11 @@ class Precomputed(Kernel):
         return np.diagonal(X).copy()
 
 
+def is_precomputed(kernel: Any) -> bool:
+    """Return True if an estimator with this parameter `kernel` takes kernel values as data."""
+    return isinstance(kernel, Precomputed | str)
+
+
 class FromMeasure(Kernel):
     """The kernel of a measure μ, ``k(x, y) = Re ∫ exp(i ω·(x − y)) μ(dω)``.
 

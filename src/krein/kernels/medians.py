@@ -48,21 +48,36 @@ class WithMedian(Kernel):
         found = super()._resolved(X)
         if self._waiting is not None:
             sampled = objects_at(self, X, sample_by_content(self, X))
-            median = self._median(self._sizes(sampled))
+            sizes = self._sizes(sampled)
+            median = positive_median(self, sizes, self._waiting, "no two rows that differ")
             setattr(found, self._waiting, median if self._waiting == "sigma" else 1 / median)
         return found
 
-    def _median(self, sizes: NDArray[np.floating]) -> float:
-        positive = sizes[~np.eye(len(sizes), dtype=bool) & (sizes > 0)]
-        if len(positive):
-            return float(np.median(positive))
-        warnings.warn(
-            f"{one_line(self)} finds no two rows that differ, so it uses {self._waiting}=1.0 in "
-            f"place of the median. Give {self._waiting} a number.",
-            UserWarning,
-            stacklevel=outside_level(),
-        )
-        return 1.0
+
+def positive_median(kernel: Kernel, sizes: NDArray[np.floating], name: str, missing: str) -> float:
+    """Return the median of the positive sizes of all pairs of objects, or 1.0 with a warning.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel that the warning names.
+    sizes : ndarray of shape (n, n)
+        The sizes. The diagonal does not count.
+    name : str
+        The parameter that is taken from the median.
+    missing : str
+        What the objects lack if no size is positive, for the warning.
+    """
+    positive = sizes[~np.eye(len(sizes), dtype=bool) & (sizes > 0)]
+    if len(positive):
+        return float(np.median(positive))
+    warnings.warn(
+        f"{one_line(kernel)} finds {missing}, so it uses {name}=1.0 in place of the median. Give "
+        f"{name} a number.",
+        UserWarning,
+        stacklevel=outside_level(),
+    )
+    return 1.0
 
 
 def stretched(kernel: Kernel, found: Kernel, factor: float) -> Kernel:

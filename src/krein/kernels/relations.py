@@ -7,7 +7,7 @@ objects of `ConditionalProbability` and `Attention` are vectors.
 from __future__ import annotations
 
 import copy
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import hash_rows
-from .._validation import ArgumentError, check_choice, check_positive, own, same
+from .._validation import ArgumentError, check_choice, check_count, check_positive, own, same
 from ..rows import count, dense
 from ._distances import distances, products
 from ._nodes import check_non_negative, is_mirrored, node_ids, square_matrix
@@ -164,9 +164,7 @@ class DirectedGraph(SharedParameters):
         """Return the number of nodes and the sum of walks."""
         walk = check_choice(self, "walk", self.walk, ("row", "katz"))
         damping = check_positive(self, "damping", self.damping)
-        steps, loops = self.steps, self.self_loops
-        if not isinstance(steps, Integral) or isinstance(steps, bool) or steps < 1:
-            raise ArgumentError(self, "steps", "a whole number ≥ 1", steps)
+        steps, loops = check_count(self, "steps", self.steps), self.self_loops
         if not isinstance(loops, Real | np.bool) or not 0 <= loops < np.inf:
             raise ArgumentError(self, "self_loops", "True, False or a weight ≥ 0", loops)
         matrix = square_matrix(self, "adjacency", self.adjacency)

@@ -14,6 +14,7 @@ from .._threads import over_blocks
 from .._validation import (
     ArgumentError,
     check_choice,
+    check_count,
     check_finite,
     check_n_jobs,
     check_positive,
@@ -156,8 +157,8 @@ class ElasticDistance(Kernel):
     def _checked(self, kind: type[Metric], name: str, value: Any) -> Any:
         if name == "epsilon":
             return check_positive(self, name, value)
-        if name == "reach" and not isinstance(value, numbers.Integral):
-            raise ArgumentError(self, name, "a whole number ≥ 0", value)
+        if name == "reach":
+            return check_count(self, name, value, 0)
         number = check_finite(self, name, value)
         if number < 0 and name not in kind.signed:
             raise ArgumentError(self, name, "at least 0", value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import row_blocks
-from .._validation import check_choice, check_finite, check_positive, outside_level, store
+from .._validation import check_choice, check_finite, check_positive, store
 from ._exp import exp_in_place
 from .base import Kernel, Known
 from .combined import Combined
 from .custom import Custom
 from .errors import UnresolvedError
+from .medians import positive_median
 from .sampling import distinct_pairs, sample_by_content
 from .traits import Traits
 
@@ -124,16 +124,8 @@ class Similarity(Combined):
 
     def _rate(self, D: NDArray) -> float:
         """Return the rate at which the median of all positive distances has the similarity 1/e."""
-        positive = D[~np.eye(len(D), dtype=bool) & (D > 0)]
-        if not len(positive):
-            warnings.warn(
-                f"{self!r} finds no two objects with a distance above 0, so it uses gamma=1.0 in "
-                "place of the median. Give gamma a number.",
-                UserWarning,
-                stacklevel=outside_level(),
-            )
-            return 1.0
-        median = np.median(positive).astype(float)
+        missing = "no two objects with a distance above 0"
+        median = np.float64(positive_median(self, D, "gamma", missing))
         with np.errstate(over="ignore", under="ignore", divide="ignore"):
             rate = 1 / (median if self.transform == "exp" else np.square(median))
         if not 0 < rate < np.inf:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.extmath import row_norms
 
 from .._hashing import Draws, Salt, hash_rows
-from .._validation import UNIT_TOLERANCE
+from .._validation import are_unit
 from ..rows import dense, take
 from .errors import kernel_name
 
@@ -70,7 +69,7 @@ def stationarity(kernel: Any, X: Any = None) -> Stationarity:
     X = _vectors(kernel, X)
     if X is None:
         return Stationarity(False, f"{name} is not a function of x − y: its data are not vectors.")
-    on_sphere = bool(np.all(np.abs(row_norms(X) - 1) <= UNIT_TOLERANCE))
+    on_sphere = are_unit(X)
     if zonal and on_sphere:
         made = "a function" if kernel.zonal_profile else "made of functions of x − y and"
         reason = f"because it is {made} of ⟨x, y⟩"

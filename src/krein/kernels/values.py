@@ -118,8 +118,8 @@ def are_dissimilarities(K: NDArray) -> bool:
 def warn_uninformative(kernel: Kernel, K: NDArray, X: Any = None) -> None:
     """Warn if the kernel matrix K is nearly the identity or nearly constant.
 
-    No warning is given if the rows X of the matrix are known and nearly all of them are equal,
-    because then no kernel can tell them apart, nor if most values of the kernel are zero.
+    There is no warning if most values of the kernel are zero. There is none either if the rows X
+    are given and nearly all of them are equal, because no kernel can tell equal rows apart.
     """
     if kernel.traits.is_sparse:
         return

@@ -27,7 +27,7 @@ SHARED = 3
 
 
 def _solved(R: Array, right: Array) -> Array:
-    """``(RᵀR)⁻¹ right``; LAPACK does not take matrices without rows."""
+    """Return ``(RᵀR)⁻¹ right``; LAPACK does not take matrices without rows."""
     return dpotrs(R, right)[0] if len(R) else right
 
 
@@ -60,14 +60,14 @@ class Cholesky:
     penalty: ClassVar[type] = Split
 
     def solve(self, problem: LeastSquares, penalty: Split) -> Array:
-        """The coefficients, shape (p, q)."""
+        """Return the coefficients, shape (p, q)."""
         used, R = self._factor(problem, penalty)
         coef = np.zeros_like(problem.cross)
         coef[used] = _solved(R, problem.cross[used])
         return coef
 
     def path(self, problem: LeastSquares, penalties: list[Split]) -> Iterator[Array]:
-        """The coefficients for each of several penalties."""
+        """Yield the coefficients for each of several penalties."""
         found: dict[int, Array] = {}
         # BLAS threads cost more than they save on hundreds of small factorisations.
         with blas_threads_for(problem.gram):
@@ -77,7 +77,7 @@ class Cholesky:
         yield from (found[place] for place in range(len(penalties)))
 
     def _alike(self, penalties: list[Split]) -> list[list[int]]:
-        """The places of penalties that differ in the penalty of the negative part only."""
+        """Return the places of penalties that differ in the penalty of the negative part only."""
         kept = self.form.signs >= 0
         groups: dict[bytes, list[int]] = defaultdict(list)
         for place, penalty in enumerate(penalties):
@@ -91,7 +91,7 @@ class Cholesky:
         penalties: list[Split],
         places: list[int],
     ) -> dict[int, Array]:
-        """The coefficients for penalties that share the penalty of the positive part."""
+        """Return the coefficients for penalties that share the penalty of the positive part."""
         negative = self.form.signs < 0
         diagonals = np.stack([penalties[place].diagonal(self.form) for place in places])
         first, seconds = diagonals[0, ~negative], diagonals[:, negative]
@@ -106,7 +106,7 @@ class Cholesky:
         return found
 
     def derivatives(self, problem: LeastSquares, penalty: Split) -> tuple[Array, Array]:
-        """The coefficients and their derivatives by (log alpha, log alpha_neg), (2, p, q).
+        """Return the coefficients and their derivatives by (log alpha, log alpha_neg), (2, p, q).
 
         ``(G + P) w = c`` gives ``∂w = −(G + P)⁻¹ ∂P w``.
         """

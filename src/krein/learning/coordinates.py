@@ -57,11 +57,11 @@ class CoordinateDescent:
     penalty: ClassVar[type] = L1
 
     def solve(self, problem: LeastSquares, penalty: L1) -> Array:
-        """The coefficients, shape (p, q)."""
+        """Return the coefficients, shape (p, q)."""
         return next(self.path(problem, [penalty]))
 
     def _rows(self, problem: LeastSquares) -> tuple[Array, Array]:
-        """R with ``RᵀR`` the Gram matrix and targets t with ``Rᵀt`` the cross products.
+        """Return R with ``RᵀR`` the Gram matrix and targets t with ``Rᵀt`` the cross products.
 
         Directions without variance are left out. The most negative eigenvalue tells the size of the
         rounding errors, which are large for features in single precision.
@@ -75,7 +75,7 @@ class CoordinateDescent:
         return roots * axes, axes @ problem.cross / roots
 
     def path(self, problem: LeastSquares, penalties: list[L1]) -> Iterator[Array]:
-        """The coefficients for each of several penalties."""
+        """Yield the coefficients for each of several penalties."""
         from sklearn.linear_model import Lasso
 
         p = problem.width

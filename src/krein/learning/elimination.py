@@ -26,7 +26,7 @@ WIDE = 64
 
 
 def triangle(gram: Array, diagonal: Array) -> Array:
-    """R with ``RᵀR = gram + diag(diagonal)``; penalties below the rounding errors are raised."""
+    """Return R with ``RᵀR = gram + diag(diagonal)``; penalties below rounding errors are raised."""
     if not len(gram):
         return gram
     for floor in FLOORS:
@@ -65,14 +65,14 @@ class Shifted:
         return cls(np.asfortranarray(packed[1:, :-1]), tau, diagonal, beside)
 
     def solve(self, shift: float, right: Array) -> Array | None:
-        """``(S + shift · I)⁻¹ right``; None if the matrix is not clearly positive definite."""
+        """Return ``(S + shift · I)⁻¹ right``, or None if the matrix is not positive definite."""
         diagonal, beside, failed = dpttrf(self.diagonal + shift, self.beside)
         if failed:
             return None
         return self._turned(dpttrs(diagonal, beside, self._turned(right, "T"))[0], "N")
 
     def _turned(self, right: Array, trans: str) -> Array:
-        """``Q right``, or ``Qᵀ right`` if `trans` is "T"."""
+        """Return ``Q right``, or ``Qᵀ right`` if `trans` is "T"."""
         out = np.array(right, order="F")
         out[1:] = dormqr("L", trans, self.reflectors, self.tau, out[1:], 64 * out.shape[1])[0]
         return out
@@ -149,7 +149,7 @@ class Reduced:
     right: Array
 
     def solve(self, alpha_neg: float) -> Array | None:
-        """The coefficients (p, q); None if rounding errors leave no positive definite matrix."""
+        """Return the coefficients (p, q), or None if rounding errors make the matrix indefinite."""
         second = np.zeros_like(self.right)
         if np.isfinite(alpha_neg):
             found = self.rest.solve(alpha_neg, self.right)

@@ -47,7 +47,7 @@ class SymmetricIndefinite:
     penalty: ClassVar[type] = Indefinite
 
     def solve(self, problem: LeastSquares, penalty: Indefinite) -> Array:
-        """The coefficients, shape (p, q); warns if the penalty meets an eigenvalue."""
+        """Return the coefficients, shape (p, q); warns if the penalty meets an eigenvalue."""
         A = problem.gram + penalty.matrix(self.form)
         smallest = np.abs(np.linalg.eigvalsh(A)).min(initial=np.inf)
         if smallest < 1e-8 * np.abs(A).max(initial=0):
@@ -61,7 +61,7 @@ class SymmetricIndefinite:
         return _solved(A, problem.cross)
 
     def path(self, problem: LeastSquares, penalties: list[Indefinite]) -> Iterator[Array]:
-        """The coefficients for each of several penalties, which are judged by their losses."""
+        """Yield the coefficients for each of several penalties, without a warning."""
         with one_blas_thread():
             matrices = [problem.gram + penalty.matrix(self.form) for penalty in penalties]
             found = [_solved(A, problem.cross) for A in matrices]
@@ -69,7 +69,7 @@ class SymmetricIndefinite:
 
 
 def _solved(A: Array, right: Array) -> Array:
-    """``A⁻¹ right``; the shortest solution if the matrix is exactly singular."""
+    """Return ``A⁻¹ right``; the shortest solution if the matrix is exactly singular."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SciPy's warning of ill-conditioned matrices
         try:

@@ -34,7 +34,7 @@ ROUGH = 1e-2
 # A solution is no minimum if the derivative of the objective along its coefficients is above this
 # share of the penalty.
 STUCK = 0.1
-# The factors of the penalty along which Newton's method is repeated then.
+# Newton's method is then repeated from zero with the penalty times these factors, one by one.
 FALLING = 10.0 ** np.arange(10, 0, -1)
 
 
@@ -66,7 +66,7 @@ class NewtonState:
 
     @classmethod
     def at(cls, rows: Rows, coef: Array) -> NewtonState:
-        """The state at given coefficients, from one pass."""
+        """Return the state at given coefficients, from one pass."""
         state = cls.zero(rows)
         state.coef = np.array(coef, dtype=float)
         state.outputs = outputs(rows, state.coef)
@@ -238,7 +238,7 @@ class Newton:
         direction: Array,
         change: Array,
     ) -> float:
-        """The exact minimum along the direction: the derivative is piecewise linear and rises."""
+        """Return the exact minimum along a direction; the derivative rises piecewise linearly."""
         used = np.isfinite(diagonal)
         total = weight.sum()
         linear = float(diagonal[used] @ (state.coef[used] * direction[used]))
@@ -269,7 +269,7 @@ class Newton:
     def derivatives(
         self, rows: Rows, weight: Array, y: Array, penalty: Split, state: NewtonState
     ) -> Array:
-        """``∂(w, b) / ∂(log alpha, log alpha_neg)`` at a solution, shape (2, p + 1).
+        """Return ``∂(w, b) / ∂(log alpha, log alpha_neg)`` at a solution, shape (2, p + 1).
 
         On the active set ``(ZᵀSZ/W + P)w = ZᵀSy/W``, hence ``∂w = −(ZᵀSZ/W + P)⁻¹ ∂P w``; the
         active set changes with the penalties only at isolated points (Chapelle et al., 2002).
@@ -320,7 +320,7 @@ def warm_start(
     penalty: Split,
     clocks: Array,
 ) -> NewtonState:
-    """A state near the solution, from growing parts of the rows in the order of their clocks.
+    """Return a state near the solution, from growing parts of the rows, smallest clocks first.
 
     At w = 0 every row is active: a step on a sixteenth of the rows finds most of the active set.
     """

@@ -47,7 +47,7 @@ class Products:
         return self
 
     def with_ones(self) -> Array:
-        """The products, shape (p + 1, q); those of the ones are last."""
+        """Return the products, shape (p + 1, q); the last row belongs to the column of ones."""
         return np.vstack([self.total, self.right.sum(axis=0)])
 
 

@@ -207,7 +207,7 @@ class ActiveRows:
         return self
 
     def rows(self) -> Array:
-        """The rows with a column of ones, scaled by the roots of their weights, in data order."""
+        """Return rows with a column of ones, times the roots of their weights, in data order."""
         return np.concatenate([part for _, part in sorted(self._parts, key=lambda pair: pair[0])])
 
 
@@ -234,7 +234,7 @@ class GramChange:
         return self
 
     def gram(self) -> Array:
-        """The change of the Gram matrix, shape (p + 1, p + 1), on and above the diagonal."""
+        """Return the change of the Gram matrix, shape (p + 1, p + 1), on and above the diagonal."""
         added, taken = (several.sum() for several in self._waiting)
         return added - taken
 

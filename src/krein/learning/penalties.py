@@ -42,15 +42,15 @@ class Split:
     alpha_neg: float
 
     def diagonal(self, form: Form) -> Array:
-        """The penalty of each feature; infinite where the feature is left out."""
+        """Return the penalty of each feature; infinite where the feature is left out."""
         return np.where(form.signs < 0, self.alpha_neg, self.alpha)
 
     def matrix(self, form: Form) -> Array:
-        """P, of shape (p, p)."""
+        """Return P, of shape (p, p)."""
         return np.diag(self.diagonal(form))
 
     def derivatives(self, form: Form) -> Array:
-        """``∂ diagonal / ∂ (log alpha, log alpha_neg)``, shape (2, p); 0 where it is infinite."""
+        """Return ``∂ diagonal / ∂ (log alpha, log alpha_neg)``, (2, p); 0 where it is infinite."""
         finite = self.alpha_neg if np.isfinite(self.alpha_neg) else 0.0
         negative = form.signs < 0
         return np.stack([np.where(negative, 0.0, self.alpha), np.where(negative, finite, 0.0)])
@@ -127,5 +127,5 @@ class Indefinite:
         return self.alpha
 
     def matrix(self, form: Form) -> Array:
-        """P, of shape (p, p)."""
+        """Return P, of shape (p, p)."""
         return np.diag(np.where(form.signs < 0, -self.alpha, self.alpha))

@@ -19,8 +19,8 @@ QUANTILES = 1000
 class Residuals:
     """Quantiles of the errors ``y − f(x)`` of rows that were held out.
 
-    The i-th smallest of n errors is the quantile of level i/(n + 1): a new error, exchangeable with
-    them, is at most as large with that probability.
+    The i-th smallest of n errors is the quantile of level i/(n + 1). A new error that is
+    exchangeable with the n errors is at most as large with this probability.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Residuals:
 
 
 def _quantiles(errors: Array, weight: Array) -> tuple[Array, Array]:
-    """The levels and values of a weighted sample; a row of weight two counts as two equal rows."""
+    """Return levels and values of a weighted sample; weight two counts as two equal rows."""
     order = np.argsort(errors, kind="stable")
     last = np.cumsum(weight[order])
     first = last - weight[order] + np.minimum(weight[order], 1.0)

@@ -166,7 +166,7 @@ def on_sphere(c: Array, b: Array, radius: float) -> tuple[Array, float]:
     """Return the global minimum of ``Σ c_i γ_i² − 2 Σ b_i γ_i`` on the sphere ``‖γ‖ = radius``.
 
     The minimum is ``γ_i = b_i/(c_i − θ)``. The multiplier θ ≤ min c is the root of
-    ``Σ b_i²/(c_i − θ)² = radius²`` (Gander, Golub and von Matt, 1989; errata: θ below n·c_min). The
+    ``Σ b_i²/(c_i − θ)² = radius²`` (Gander, Golub and von Matt, 1989). The
     unknown t = min c − θ ≥ 0 avoids cancellation. In the hard case, b is zero in the directions of
     min c and the sum stays below radius². Then θ = min c, and one of the directions of min c
     supplies the missing length.
@@ -205,7 +205,7 @@ def on_sphere(c: Array, b: Array, radius: float) -> tuple[Array, float]:
             gamma[lowest] = np.sqrt(short)
             return radius * gamma, float(c[lowest])
     # The components of the unit vector b are at most 1.
-    t = _root(d, b, max(at_bottom, float((np.abs(b) - d).max())), 1.0)
+    t = _root(d, b, max(at_bottom, float((np.abs(b) - d).max())))
     gamma = b / (d + t)
     return gamma * (radius / np.linalg.norm(gamma)), float(c[lowest] - t * unit)
 
@@ -219,9 +219,9 @@ def _direction(b: Array) -> tuple[Array, float]:
     return b / largest / norm, largest * norm
 
 
-def _root(d: Array, b: Array, low: float, high: float) -> float:
-    """Return the root t of ``‖b/(d + t)‖ = 1`` in [low, high], by Newton's method on 1/‖·‖."""
-    t = max(low, 1e-300)
+def _root(d: Array, b: Array, low: float) -> float:
+    """Return the root t of ``‖b/(d + t)‖ = 1`` in [low, 1], by Newton's method on 1/‖·‖."""
+    t, high = max(low, 1e-300), 1.0
     for _ in range(200):
         gamma = b / (d + t)
         norm = sqrt(float(gamma @ gamma))  # no entry exceeds 1

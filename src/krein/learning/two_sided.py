@@ -68,8 +68,7 @@ class Coupled:
     ``min (1/W) Σ s_i [(y_i − f_s(x_i))² + (y_i − f_t(x_i))²] + (α/2) ‖w + v‖² + (α₋/2) ‖w − v‖²``.
     With ``w = a + c`` and ``v = a − c`` this is twice the least squares with the penalty
     ``α ‖a‖² + α₋ ‖c‖²`` on the 2W rows ``[φ_s, φ_s]`` and ``[φ_t, −φ_t]``, which `inner` solves.
-    The problems that `solve` and `path` take are those of the features F, and so are the
-    coefficients that they return.
+    `solve` and `path` take problems in the features F, and return coefficients of F.
 
     Attributes
     ----------
@@ -112,20 +111,20 @@ class Coupled:
         return self._sides(self.inner.solve(self.posed(problem), penalty))
 
     def solve(self, problem: LeastSquares, penalty: Any) -> Array:
-        """The coefficients of ``(f_s + f_t)/2``, shape (r, q)."""
+        """Return the coefficients of ``(f_s + f_t)/2``, shape (r, q)."""
         return self._mean(self.inner.solve(self.posed(problem), penalty))
 
     def path(self, problem: LeastSquares, penalties: list[Any]) -> Iterator[Array]:
-        """The coefficients for each of several penalties."""
+        """Yield the coefficients for each of several penalties."""
         yield from map(self._mean, self.inner.path(self.posed(problem), penalties))
 
     def derivatives(self, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:
-        """The coefficients and their derivatives by the logarithms of the penalties."""
+        """Return the coefficients and their derivatives by the logarithms of the penalties."""
         coef, change = self.inner.derivatives(self.posed(problem), penalty)
         return self._mean(coef), np.stack([self._mean(part) for part in change])
 
     def _products(self, problem: LeastSquares) -> tuple[tuple[Array, ...], tuple[Array, ...]]:
-        """The products of φ_s and φ_t with each other, and with the targets."""
+        """Return the products of φ_s and φ_t with each other, and with the targets."""
         left, right = self.views.split(problem.gram)
         pairs = *self.views.split(left.T), *self.views.split(right.T)
         return pairs, tuple(side.T for side in self.views.split(problem.cross.T))

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import ByValue, check_choice
+from .._validation import ByValue, check_choice, check_count
 from ..atoms import Atoms
 from ..published.jordan import jordan_parts
 from ..samplers import Sampler, as_sampler
@@ -251,8 +250,7 @@ class Measure(ByValue):
         -------
         Atoms
         """
-        if not isinstance(n, Integral) or n < 1:
-            raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
+        check_count(self, "n", n)
         self._check_mass()
         check_choice(self, "decomposition", decomposition, ("polar", "jordan"))
         check_choice(self, "allocation", allocation, ("neyman", "equal"))

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import validate_data
 
-from .._validation import check_numeric_columns, outside_level, own
+from .._columns import check_numeric_columns
+from .._validation import outside_level, own
 from ..kernels import Kernel, Precomputed
+from ..kernels.custom import is_precomputed
 from ..kernels.values import check_values, warn_uninformative
 from ._base import Proximity, precomputed_rows, precomputed_square
 
@@ -68,11 +70,7 @@ class Embedding(Proximity):
 
     @property
     def _precomputed(self) -> bool:
-        return not isinstance(self.kernel, Kernel) or isinstance(self.kernel, Precomputed)
-
-    @property
-    def _takes_vectors(self) -> bool:
-        return isinstance(self.kernel, Kernel) and self.kernel.takes_vectors
+        return is_precomputed(self.kernel)
 
     def _kept(self, values: NDArray, is_zero: NDArray[np.bool_], noun: str) -> NDArray[np.intp]:
         """Return the indices of the values to keep; none of them is zero.
@@ -106,5 +104,6 @@ class Embedding(Proximity):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = self._takes_vectors and not self._precomputed
+        takes_vectors = isinstance(self.kernel, Kernel) and self.kernel.takes_vectors
+        tags.input_tags.sparse = takes_vectors and not self._precomputed
         return tags

@@ -38,9 +38,9 @@ class AsymmetricEmbedding(Embedding):
     ``Σ^(−½) Uᵀ k(T, x)``, with the training objects T. A training object that is passed to
     `transform` gets its training coordinates.
 
-    The similarity may be symmetric. Then the target coordinates are the source coordinates, with
-    the other sign in the columns of negative eigenvalues, as those of `KreinPCA`. `fit` computes
-    all singular values in O(n³) operations.
+    The similarity may be symmetric. The target coordinates are then the source coordinates, with
+    the other sign in the columns of negative eigenvalues, as for `KreinPCA`. `fit` computes all
+    singular values in O(n³) operations.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ def printed_updates(
     ``S = Σ_k q(z_m = k) E Λ_k + 1/(2σ²) Σ_{i≠j} (1 − K_ij) ΔΔᵀ``. The second term has the wrong
     sign and half the size; with the right sign S is indefinite, so the step defines no Gaussian. As
     printed, all frequencies shrink towards zero, so the mixture learns the number of frequencies
-    and not the kernel: drawn from it, frequencies have nearly the same law for every kernel.
+    and not the kernel. Frequencies drawn from it have nearly the same law for every kernel.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._validation import UNIT_TOLERANCE, check_unit_rows
+from .._validation import check_unit_rows
 from ..features import FeatureMap
 from ..kernels import Kernel, Polynomial, Scaled, SphericalPolynomial
 from ..kernels._distances import norms
@@ -46,11 +46,6 @@ class OfProducts(FeatureMap):
                 f"norm {float(norms(X).max()):.3g}: divide the rows by a number of that size."
             )
         return Z
-
-
-def are_unit(X: Any) -> bool:
-    """Return True if all rows have norm 1."""
-    return bool(np.all(np.abs(norms(X) - 1) <= UNIT_TOLERANCE))
 
 
 def as_polynomial(kernel: Kernel, unit_rows: bool) -> tuple[float, Polynomial] | None:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from .._validation import store
+from .._validation import are_unit, store
 from ..forms import Signature
 from ..kernels import Kernel
 from ..kernels._distances import norms
 from ..kernels.errors import kernel_name
 from ..rows import dense, take
-from ._products import SCALE_ROWS, OfProducts, are_unit, signs_of
+from ._products import SCALE_ROWS, OfProducts, signs_of
 from .signs import draw_signs, sign_products
 
 # Number of coefficients of a series. Their sum may differ from the kernel by this share.

@@ -11,11 +11,11 @@ from sklearn.kernel_approximation import PolynomialCountSketch
 from sklearn.utils._param_validation import Interval
 
 from .._blocks import row_blocks
-from .._validation import store
+from .._validation import are_unit, store
 from ..forms import Signature
 from ..kernels import Kernel, Polynomial
 from ..kernels.errors import kernel_name
-from ._products import OfProducts, are_unit, as_polynomial, signs_of
+from ._products import OfProducts, as_polynomial, signs_of
 from .signs import draw_signs, sign_products
 
 

@@ -11,7 +11,7 @@ from scipy.special import gammaln
 from sklearn.utils._param_validation import Interval
 
 from .._threads import one_blas_thread
-from .._validation import store
+from .._validation import are_unit, store
 from ..features import RandomFourier
 from ..features.geometry import FARTHEST, Range, check_products, farthest_on_sphere, measure_extent
 from ..kernels import Kernel
@@ -21,7 +21,6 @@ from ..measures import Measure, Part, TabulatedRadial
 from ..measures.radial import Profile
 from ..measures.special import sphere_wave
 from ..samplers import Sampler
-from ._products import are_unit
 
 # Number of distances and of radii of the fit, and of its iterations.
 N_DISTANCES, N_RADII, MAX_ITER = 100, 300, 100

@@ -14,6 +14,7 @@ from .._hashing import as_key
 from .._validation import ArgumentError, store
 from ..features import FeatureMap, RandomFourier
 from ..features._trig import fourier_features
+from ..features.base import check_even
 from ..forms import Signature
 from ..kernels import Kernel
 from ..samplers import SAMPLERS, Sampler
@@ -125,7 +126,8 @@ class LearnedKernelFeatures(FeatureMap):
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         self.classes_, codes = class_codes(type(self).__name__, X.shape[0], y)
-        n_wanted = max(1, self._even_width() // 2)
+        check_even(self.n_components)
+        n_wanted = max(1, self.n_components // 2)
         n_candidates = self.n_candidates or CANDIDATES * n_wanted
         proposal = RandomFourier(
             self.kernel_, 2 * n_candidates, sampler=self.sampler, random_state=as_key(rng)
@@ -136,14 +138,6 @@ class LearnedKernelFeatures(FeatureMap):
         self.importance_ = chi_square_ball(values, rho)
         mass = float(proposal.weights_.sum())
         self._choose(proposal.frequencies_, mass, n_wanted, rng)
-
-    def _even_width(self) -> int:
-        if self.n_components % 2 and self.n_components > 1:
-            raise ValueError(
-                "n_components must be even, because each frequency has a cosine and a sine, got "
-                f"{self.n_components}: use {self.n_components + 1}."
-            )
-        return self.n_components
 
     def _check_proposal(self, proposal: RandomFourier) -> None:
         """Raise if the frequencies of the kernel do not have equal positive weights."""

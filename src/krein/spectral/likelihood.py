@@ -60,7 +60,7 @@ class Pairs:
 
     @cached_property
     def near(self) -> NDArray[np.floating]:
-        """The differences; those of outliers are shortened to `FARTHEST`.
+        """The differences; differences of outliers are shortened to `FARTHEST`.
 
         The squares of a few outliers would drown all other pairs in a sum over the pairs.
         """

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import min_max_axis
 
 from .._hashing import Draws, Salt, as_key, hash_rows
-from .._validation import UNIT_TOLERANCE, ArgumentError, check_vector, outside_level, store
+from .._validation import ArgumentError, are_unit, check_vector, outside_level, store
 from ..atoms import Atoms
-from ..features.base import FewRowsWarning, sample_rows
+from ..features.base import FewRowsWarning, check_even, sample_rows
 from ..features.waves import WaveMap
 from ..kernels import Kernel
 from ..kernels.errors import kernel_name
@@ -232,8 +231,7 @@ class MixtureFourier(WaveMap):
         if not found:
             raise ValueError(f"{found} MixtureFourier needs a kernel of x − y: use krein.Nystrom.")
         # A kernel of ⟨x, y⟩ is a function of x − y as long as all rows have norm 1.
-        unit = bool(np.all(np.abs(row_norms(X) - 1) <= UNIT_TOLERANCE))
-        self._on_sphere = unit and not self.kernel_.stationarity(2 * X)
+        self._on_sphere = are_unit(X) and not self.kernel_.stationarity(2 * X)
 
     @property
     def _unit_rows(self) -> bool:
@@ -286,7 +284,7 @@ class MixtureFourier(WaveMap):
     # --- learning ---------------------------------------------------------------------------------
 
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
-        self._check_even()
+        check_even(self.n_components)
         self._check_kernel(X)
         settings = self._settings(X.shape[1])
         self._warn_constant(X)

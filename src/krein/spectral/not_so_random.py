@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
+from .._columns import check_numeric_columns
 from .._hashing import Draws, Salt, as_key, hash_rows
 from .._threads import blas_threads_for
-from .._validation import (
-    ArgumentError,
-    check_numeric_columns,
-    check_unit_rows,
-    store,
-)
-from ..features import FeatureMap
+from .._validation import ArgumentError, check_unit_rows, store
+from ..features.base import FeatureMap, check_even
 from ..forms import Signature
 from ..kernels import Kernel
 from ..spherical import check_dimension
@@ -263,11 +259,7 @@ class NotSoRandomFeatures(FeatureMap):
             needed = "None on R^d, where n_components is twice the number of rounds"
             raise ArgumentError(self, "n_rounds", needed, self.n_rounds)
         width = N_COMPONENTS if self.n_components is None else self.n_components
-        if width % 2 and width > 1:
-            raise ValueError(
-                f"n_components must be even, because each frequency has a cosine and a sine, got "
-                f"{width}: use {width + 1}."
-            )
+        check_even(width)
         return max(1, width // 2)
 
     # --- learning ---------------------------------------------------------------------------------

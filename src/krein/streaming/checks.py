@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._columns import missing
 from ..rows import Sides, count, is_objects
 from .containers import Block, Container
 from .raw import FileError
@@ -164,16 +165,12 @@ def _check_labels(y: Any, place: _Place) -> None:
     """Raise a ValueError for a missing target; empty text is missing only in a file."""
     if y is None or y.dtype.kind not in ("OU" if place.in_file else "O"):
         return
-    for i, label in enumerate(y.ravel().tolist()):
-        if _is_missing(label, place.in_file):
-            row = place.row(i * len(y) // y.size)
-            raise ValueError(f"y is empty in {row}: drop the row or fill in its target.")
-
-
-def _is_missing(label: Any, in_file: bool) -> bool:
-    if isinstance(label, str):
-        return in_file and not label.strip()
-    return label is None or (isinstance(label, float) and label != label)
+    gaps = missing(y.ravel()).tolist()
+    if place.in_file:
+        gaps += [i for i, text in enumerate(y.flat) if isinstance(text, str) and not text.strip()]
+    if gaps:
+        row = place.row(min(gaps) * len(y) // y.size)
+        raise ValueError(f"y is empty in {row}: drop the row or fill in its target.")
 
 
 def _weights(weight: Any, place: _Place) -> NDArray[np.float64] | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._blas import add_product
-from .._threads import one_blas_thread, over_blocks
+from .._threads import each, one_blas_thread, over_blocks
 
 Array = NDArray[np.floating]
 
@@ -58,12 +58,6 @@ def _tiles(block: Array, places: slice, n_threads: int) -> Iterator[Tile]:
     edges = [i * block.shape[1] // t for i in range(t + 1)]
     for i, j in pairwise(edges):
         yield Tile(block[:, i:j], slice(places.start + i, places.start + j))
-
-
-def each(work: Callable[[Any], None], items: Iterable[Any]) -> None:
-    """Call `work` on every item, in the thread of the caller."""
-    for item in items:
-        work(item)
 
 
 def _add_tiles(tiles: Sequence[Tile], out: Array, run: Callable[..., None]) -> None:

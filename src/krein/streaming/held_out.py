@@ -125,7 +125,7 @@ class HeldOut:
         return clocks[order], HeldRows(outputs[order], Y[order], weight[order])
 
     def _sample(self) -> tuple[Array, HeldRows]:
-        """The rows with the smallest clocks; rows of the same clock become one row."""
+        """Return the rows with the smallest clocks; rows of the same clock become one row."""
         if not self._n_kept:
             none = np.empty((0, self.n_outputs))
             return np.empty(0), HeldRows(none, none, np.empty(0))

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._blocks import Scratch, mirror_upper, row_blocks
-from .._threads import over_blocks
-from .gram import LITTLE, add_gram, each
+from .._threads import each, over_blocks
+from .gram import LITTLE, add_gram
 
 Array = NDArray[np.floating]
 

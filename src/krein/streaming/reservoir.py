@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .._hashing import Draws, Hashes, Salt, hash_rows
+from .._validation import check_count
 from ..rows import as_rows, canonical, concatenated, count, is_objects, take
 from .fold import fold
 
@@ -70,11 +71,9 @@ class Reservoir:
         key : int
             The seed of the clocks.
         """
-        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 1:
-            raise ValueError(f"Reservoir needs size to be a whole number ≥ 1, got {size!r}.")
         if not isinstance(key, int | np.integer):
             raise ValueError(f"Reservoir needs key to be a whole number, got {key!r}.")
-        return cls(int(size), int(key))
+        return cls(check_count("Reservoir", "size", size), int(key))
 
     def update(self, X: Any, weight: Any = None, y: Any = None) -> Reservoir:
         """Return a reservoir that has also seen the rows of X.
