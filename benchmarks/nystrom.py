@@ -109,7 +109,7 @@ def choice_rows(quick: bool, repeats: int) -> Iterator[Row]:
     """Measure the share of the time of fit_transform that is spent on choosing landmarks."""
     n, d, width = (5_000, 54, 50) if quick else (100_000, 54, 500)
     X = normal(n, d)
-    for rule, bar in (("leverage", 50), ("two-round", 60), ("kmeans++", 50)):
+    for rule, bar in (("leverage", 50), ("residual", 60), ("kmeans++", 50)):
         runs = []
         for _ in range(repeats):
             timed = TimedRule(rule)

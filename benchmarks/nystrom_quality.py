@@ -5,7 +5,7 @@
 
 The script repeats figures 1, 2 and 4–6 of Oglic and Gärtner (ICML 2019): relative Frobenius errors
 of rank k on standardised data, median and worst of ten draws. (k | l) is the published method: rank
-k from l landmarks with the core K_ZZ⁻¹. `default` is the default of krein: 3k two-round landmarks
+k from l landmarks with the core K_ZZ⁻¹. `default` is the default of krein: 3k landmarks by residual
 and the sketched core. The paper gives no parameters of its kernels; KERNELS lists the parameters
 used here. Data come from $KREIN_DATA or ../shared/data. Missing sets are reported and left out. The
 exit code is 1 if a bar is missed. With --quick the sizes are small, and no bar is checked.
@@ -70,7 +70,7 @@ class Method:
         return f"{self.rule} (k | {self.setting})" if self.core == "inverse" else "default"
 
 
-DEFAULT = Method("two-round", "default", "sketch")
+DEFAULT = Method("residual", "default", "sketch")
 METHODS = (
     DEFAULT,
     *(Method(rule, m) for m in ("k", "k ln n") for rule in ("uniform", "leverage", "kmeans++")),

@@ -112,7 +112,7 @@ def judged(make: Callable[[Any], Any], split: Split, symmetric: bool) -> Judged:
     return Judged(*losses, accuracy)
 
 
-def two_sided(kernel: Any, rank: int, landmarks: str = "two-round", **options: Any) -> Any:
+def two_sided(kernel: Any, rank: int, landmarks: str = "residual", **options: Any) -> Any:
     """Return a two-sided ridge; on a symmetric kernel it is the split ridge."""
     features = Nystrom(kernel, rank, landmarks=landmarks, random_state=0)
     return Classifier(features=features, nested=True, random_state=0, **options)

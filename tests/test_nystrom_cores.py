@@ -197,7 +197,7 @@ def test_on_a_positive_definite_kernel_scikit_learns_nystroem_is_the_published_c
 # --- the contract of a feature map ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "two-round", "kmeans++", "all"])
+@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "residual", "kmeans++", "all"])
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("kernel", SYMMETRIC, ids=_name)
 def test_symmetric_kernels_keep_the_contract(rng, kernel, core, landmarks):
@@ -208,7 +208,7 @@ def test_symmetric_kernels_keep_the_contract(rng, kernel, core, landmarks):
     assert len(features.get_feature_names_out()) == 8
 
 
-@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "two-round", "kmeans++", "all"])
+@pytest.mark.parametrize("landmarks", ["uniform", "leverage", "residual", "kmeans++", "all"])
 @pytest.mark.parametrize("kernel", ONE_WAY, ids=_name)
 def test_one_way_kernels_have_two_maps_and_no_form(rng, kernel, landmarks):
     X, Y = rng.standard_normal((70, 3)), rng.standard_normal((6, 3))

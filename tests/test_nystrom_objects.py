@@ -170,7 +170,7 @@ def test_other_objects_go_through_pipelines_and_grid_search(name):
 
 
 @pytest.mark.parametrize(
-    "landmarks", ["uniform", "leverage", "two-round", "kmeans++", "recursive", "all"]
+    "landmarks", ["uniform", "leverage", "residual", "kmeans++", "recursive", "all"]
 )
 @pytest.mark.parametrize("core", CORES)
 def test_a_zero_kernel_is_refused_and_nothing_is_fitted(rng, landmarks, core):

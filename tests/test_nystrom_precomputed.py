@@ -76,7 +76,7 @@ def test_transform_takes_all_training_columns_or_those_of_the_landmarks(rng, sym
             features.transform(np.zeros((8, width)))
 
 
-@pytest.mark.parametrize("landmarks", ["two-round", "uniform", "all", np.arange(60)[::-1]])
+@pytest.mark.parametrize("landmarks", ["residual", "uniform", "all", np.arange(60)[::-1]])
 @pytest.mark.parametrize("symmetric", [True, False])
 def test_if_all_objects_are_landmarks_their_columns_have_one_order(rng, symmetric, landmarks):
     kernel = DeltaGaussian() if symmetric else ShiftGaussian()

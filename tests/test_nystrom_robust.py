@@ -111,7 +111,7 @@ def test_the_range_of_the_kernel_includes_the_landmarks(precomputed):
 
 
 def test_spare_landmarks_keep_the_same_map_from_exploding():
-    features, X = _saturated(n_landmarks=150, landmarks="two-round")
+    features, X = _saturated(n_landmarks=150, landmarks="residual")
     features.fit(X[:1200])
     assert np.abs(_own(features, X[:1200])).max() < 2
 
@@ -184,11 +184,11 @@ def test_the_default_finds_rows_with_large_values_of_themselves():
         assert approximation_error(features, X) < 1.6 * best
 
 
-def test_two_round_is_the_default():
-    assert Nystrom().landmarks == "two-round"
+def test_landmarks_by_residual_are_the_default():
+    assert Nystrom().landmarks == "residual"
 
 
-@pytest.mark.parametrize("rule", ["leverage", "two-round"])
+@pytest.mark.parametrize("rule", ["leverage", "residual"])
 def test_rules_look_at_both_arguments(rng, rule):
     # k(x, y) = exp(−‖x − y‖²/2) h(y), with a few rows of large h: they matter as columns only.
     X = np.column_stack([rng.standard_normal((600, 3)), np.exp(1.5 * rng.standard_normal(600))])
@@ -206,7 +206,7 @@ def test_rules_look_at_both_arguments(rng, rule):
         ]
         ratios.append(np.median(found) / best)
     assert max(ratios) < 1.25 * min(ratios)
-    assert max(ratios) < (1.4 if rule == "two-round" else 2.0)
+    assert max(ratios) < (1.4 if rule == "residual" else 2.0)
 
 
 def test_residuals_that_are_rounding_do_not_choose_landmarks(rng):
@@ -265,7 +265,7 @@ def _counted(symmetric):
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("rule", ["two-round", "leverage", "uniform", "kmeans++", "supervised"])
+@pytest.mark.parametrize("rule", ["residual", "leverage", "uniform", "kmeans++", "supervised"])
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])
 def test_no_pair_is_computed_twice(rng, rule, symmetric, method):
     objects = rng.standard_normal(120).tolist()

@@ -29,8 +29,8 @@ Hashes = NDArray[np.uint64]
 class Salt(IntEnum):
     """The independent sets of random numbers; each use of randomness has its own.
 
-    ``CENTER + i`` belongs to centre i of k-means++, and ``SCORES + n`` to the level of n rows of
-    recursive leverage scores.
+    ``CENTER + i`` belongs to centre i of k-means++, ``SCORES + n`` to the level of n rows of
+    recursive leverage scores, and ``RESIDUALS + i`` to round i of the rule "residual".
     """
 
     UNIFORM = 1
@@ -39,10 +39,10 @@ class Salt(IntEnum):
     SCORES = 4
     LEVELS = 5
     HELD = 6
-    RESIDUALS = 7
     CENTER = 8
     FOLDS = 7_001
     WARM_START = 7_002
+    RESIDUALS = 7_100
     UNITS = 0x5A3E
 
 

@@ -70,9 +70,12 @@ def _check_held_out(
 def _cure(owner: Any, n_landmarks: int) -> str:
     if owner.core != "sketch":
         return f"core={owner.core!r} inverts the kernel matrix of the landmarks: use core='sketch'."
+    spare = n_landmarks > owner.n_components
+    by_residual = isinstance(owner.landmarks, str) and owner.landmarks == "residual"
+    rule = "" if by_residual else " and landmarks='residual'"
     return (
-        f"Use more landmarks than components (there are {n_landmarks} landmarks, n_components="
-        f"{owner.n_components}) and landmarks='two-round', or a smaller n_components."
+        f"Use {'even ' if spare else ''}more landmarks than components (there are {n_landmarks} "
+        f"landmarks, n_components={owner.n_components}){rule}, or a smaller n_components."
     )
 
 

@@ -15,13 +15,17 @@ from .._core import Core
 from .._hashing import Draws, Salt
 from .._validation import ArgumentError
 from ..streaming.moments import MomentsSum
+from .chances import chances, odds, shares
 from .cores import sketched_core
 from .forward import as_columns, forward_selection
 from .scores import row_scores
 from .source import Source
 
-# Number of rows per landmark among which k-means++ chooses its centres.
+# Number of rows per landmark among which k-means++ and some rounds of `Residual` choose.
 CANDIDATES = 20
+# `Residual` draws in this many rounds up to this many landmarks. Beyond it there are two rounds,
+# because the cost of fitting a map grows with the cube of the landmarks.
+ROUNDS, MOST_IN_ROUNDS = 4, 600
 # Rows per landmark that judge forward selection, and the largest number of candidates.
 JUDGES = 20
 MOST_CANDIDATES = 4096
@@ -111,35 +115,9 @@ class All(LandmarkRule):
 
 
 def fitted_core(source: Source, landmarks: NDArray[np.intp], draws: Draws) -> Core:
-    """Return a sketched core whose rank is half the number of landmarks."""
-    sample = extended(draws, landmarks, sample_size(len(landmarks)))
+    """Return a sketched core whose rank is half the number of landmarks, on twice as many rows."""
+    sample = extended(draws, landmarks, 2 * len(landmarks))
     return sketched_core(source, landmarks, sample, max(1, len(landmarks) // 2), 1e-10)
-
-
-def _shares(weights: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Scale weights to sum 1 and add a floor, so that a row with score 0 keeps a chance."""
-    total = weights.sum()
-    floor = 1e-3 / len(weights)
-    return weights / total + floor if total > 0 else np.full(len(weights), floor)
-
-
-def _chances(scores: NDArray[np.floating], n: float) -> NDArray[np.floating]:
-    """Return chances ``min(1, c · score)`` that add up to n; a row with the chance 1 is certain."""
-    ascending = np.sort(scores)
-    largest = ascending[::-1][: int(np.ceil(n))]
-    rest = np.cumsum(ascending)[::-1][: len(largest)]  # the sum of all but the i largest scores
-    # With i certain rows the others share n − i rows.
-    shared = (n - np.arange(len(largest))) * largest < rest
-    if not shared.any():
-        return (scores > 0).astype(float)
-    i = int(np.argmax(shared))
-    return np.minimum(1, (n - i) * scores / rest[i])
-
-
-def _odds(chances: NDArray[np.floating], n: int) -> NDArray[np.floating]:
-    """Return the weights ``p / (1 − p)`` of a draw of n rows; no chance p is 0 or 1."""
-    chances = np.clip(chances, 1e-3 * n / len(chances), 1 - 1e-9)
-    return chances / (1 - chances)
 
 
 class Leverage(LandmarkRule):
@@ -147,7 +125,7 @@ class Leverage(LandmarkRule):
 
     First a map is fitted on half as many uniform landmarks. Then landmarks are drawn with chances
     proportional to ``ℓ(x) = ‖ũ(x)‖²``, where ũ are the eigenvectors of that map. The scores miss
-    rows that the first map does not represent; `TwoRound` finds them.
+    rows that the first map does not represent; `Residual` finds them.
 
     Examples
     --------
@@ -162,46 +140,53 @@ class Leverage(LandmarkRule):
         sketch = draws.first(max(1, n // 2), Salt.SKETCH)
         core = fitted_core(source, sketch, draws)
         scores = row_scores(source, sketch, core, sketch[:0])
-        return draws.first(n, Salt.SCORES, _shares(scores.leverage))
+        return draws.first(n, Salt.SCORES, shares(scores.leverage))
 
 
-class TwoRound(LandmarkRule):
-    """Half of the landmarks by leverage and residual, the other half by the residual left over.
+class Residual(LandmarkRule):
+    """Landmarks drawn in rounds: first by leverage and residual, then by the residual that is left.
 
-    A map on uniform landmarks gives leverage scores and residuals (see `Scores`). The first half of
-    the landmarks is drawn with chances that average the two. A second map is fitted on these
-    landmarks, and the other half is drawn in proportion to the residuals of the second map. The
+    A map on uniform landmarks gives leverage scores and residuals (see `Scores`). The first
+    landmarks are drawn with chances that average the two. Before each further round a map is fitted
+    on the landmarks so far, and the round draws in proportion to the residuals of this map. The
     residuals find rows that leverage misses, such as rows with large k(x, x).
+
+    There are four rounds, or two if there are many landmarks. A single large draw takes too many
+    rows from the same part of the data, because residuals fall only when a map is fitted again. The
+    first and the last round look at all rows, the others at 20 rows per landmark.
 
     Examples
     --------
     >>> import numpy as np
     >>> from krein import Nystrom
     >>> X = np.random.default_rng(0).random((60, 3))
-    >>> Nystrom(n_components=5, landmarks="two-round", random_state=0).fit_transform(X).shape
+    >>> Nystrom(n_components=5, landmarks="residual", random_state=0).fit_transform(X).shape
     (60, 5)
     """
 
     def choose(self, source: Source, n: int, draws: Draws) -> NDArray[np.intp]:
         if n >= len(draws.kinds[0]):
             return draws.first(n, Salt.UNIFORM)
-        # Both rounds use the same uniform rows, so their columns are computed once.
+        # All rounds use the same uniform rows, so their columns are computed once.
         uniform = draws.first(max(2, n // 2), Salt.SKETCH)
         size = -(-2 * len(uniform) // 3)
         core = fitted_core(source, uniform[:size], draws)
         scores = row_scores(source, uniform[:size], core, uniform[size:])
-        half = -(-n // 2)
-        first = _chances(scores.leverage, half / 2) + _chances(scores.residual, half / 2)
-        chosen = draws.first(half, Salt.SCORES, _odds(first, half))
-        if len(chosen) >= n:
-            return chosen
-        core = fitted_core(source, chosen, draws)
-        probes = uniform[~np.isin(uniform, chosen)]
-        scores = row_scores(source, chosen, core, probes)
-        more = n - len(chosen)
-        scores.residual[chosen] = 0.0
-        second = _odds(_chances(scores.residual, more), more)
-        return np.concatenate([chosen, draws.others(chosen, more, Salt.RESIDUALS, second)])
+        n_rounds = ROUNDS if n <= MOST_IN_ROUNDS else 2
+        ends = [-(-n * i // n_rounds) for i in range(1, n_rounds + 1)]
+        first = chances(scores.leverage, ends[0] / 2) + chances(scores.residual, ends[0] / 2)
+        chosen = draws.first(ends[0], Salt.SCORES, odds(first, ends[0]))
+        some = draws.first(CANDIDATES * n, Salt.UNIFORM)
+        for number, end in enumerate(ends[1:]):
+            core = fitted_core(source, chosen, draws)
+            probes = uniform[~np.isin(uniform, chosen)]
+            scores = row_scores(source, chosen, core, probes, None if end == n else some)
+            scores.residual[chosen] = 0.0
+            more = end - len(chosen)
+            weights = odds(chances(scores.residual, more), more)
+            drawn = draws.others(chosen, more, Salt.RESIDUALS + number, weights)
+            chosen = np.concatenate([chosen, drawn])
+        return chosen
 
 
 class KMeansPlusPlus(LandmarkRule):
@@ -392,7 +377,7 @@ class Supervised(LandmarkRule):
 RULES: dict[str, type[LandmarkRule]] = {
     "uniform": Uniform,
     "leverage": Leverage,
-    "two-round": TwoRound,
+    "residual": Residual,
     "kmeans++": KMeansPlusPlus,
     "recursive": Recursive,
     "supervised": Supervised,

@@ -59,10 +59,11 @@ class Nystrom(FeatureMap):
         smaller rank. "auto" doubles the rank from 32 to at most 2048 until the error on up to 100
         held-out rows is at most 1 %. A doubling that lowers the error by less than a tenth is
         undone. If the largest rank is not enough, `fit` warns and names the error.
-    landmarks : str, LandmarkRule, array-like or callable, default="two-round"
+    landmarks : str, LandmarkRule, array-like or callable, default="residual"
         How landmarks are chosen:
 
-        - "two-round": half by leverage and residual, half by the residual of the first half;
+        - "residual": in four rounds, first by leverage and residual, then by the residual of a
+          map on the landmarks so far;
         - "uniform": every row has the same chance;
         - "leverage": by approximate leverage scores;
         - "kmeans++": by k-means++ in the space of the features;
@@ -149,7 +150,7 @@ class Nystrom(FeatureMap):
         kernel: Kernel | str | None = None,
         n_components: int | str = 100,
         *,
-        landmarks: str | LandmarkRule | ArrayLike | Callable = "two-round",
+        landmarks: str | LandmarkRule | ArrayLike | Callable = "residual",
         n_landmarks: int | None = None,
         core: str = "sketch",
         tol: float = 1e-10,

@@ -50,9 +50,13 @@ class _Side(NamedTuple):
 
 
 def row_scores(
-    source: Source, landmarks: NDArray[np.intp], core: Core, probes: NDArray[np.intp]
+    source: Source,
+    landmarks: NDArray[np.intp],
+    core: Core,
+    probes: NDArray[np.intp],
+    rows: NDArray[np.intp] | None = None,
 ) -> Scores:
-    """Return the scores of all rows under a map.
+    """Return the scores of rows under a map.
 
     If the kernel is not symmetric, the scores of both arguments are added.
 
@@ -67,6 +71,8 @@ def row_scores(
     probes : ndarray of int
         Indices of uniformly drawn rows on which the residuals are estimated. Without probes all
         residuals are equal.
+    rows : ndarray of int, default=None
+        Indices of the rows; None means all rows. The scores of the other rows are zero.
     """
     m, n, symmetric = len(landmarks), len(source), source.is_symmetric
     columns = np.concatenate([landmarks, probes])
@@ -94,5 +100,5 @@ def row_scores(
             own = (source.diagonal(rows) - np.einsum("ij,ij->i", features[0], dual)) / unit
             scores.residual[rows] += np.square(own)
 
-    source.over_rows(work, len(columns))
+    source.over_rows(work, len(columns), rows)
     return scores

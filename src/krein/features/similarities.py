@@ -73,7 +73,7 @@ class SimilarityFeatures(Nystrom):
     n_components : int, default=100
         Number of landmarks, which is the number of features.
     landmarks : str, LandmarkRule, array-like or callable, default="uniform"
-        How landmarks are chosen: "uniform", "two-round", "leverage", "kmeans++", "recursive",
+        How landmarks are chosen: "uniform", "residual", "leverage", "kmeans++", "recursive",
         "supervised", "all", indices of rows, objects, or a function ``f(X, n_landmarks)`` that
         returns either. `Nystrom` describes the rules.
     scale : bool, default=False

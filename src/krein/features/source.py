@@ -128,17 +128,24 @@ class Source:
         for rows in row_blocks(len(self), 8 * max(1, len(landmarks)), 8 * BLOCK_BYTES):
             yield self.values(np.arange(rows.start, rows.stop), landmarks)
 
-    def over_rows(self, work: Callable[[NDArray[np.intp]], None], n_columns: int) -> None:
-        """Call `work` on blocks that cover all rows; `work` needs `n_columns` values per row."""
+    def over_rows(
+        self,
+        work: Callable[[NDArray[np.intp]], None],
+        n_columns: int,
+        rows: NDArray[np.intp] | None = None,
+    ) -> None:
+        """Call `work` on blocks of rows, of all rows by default.
 
-        def on_block(rows: slice) -> None:
-            work(np.arange(rows.start, rows.stop))
+        `work` needs `n_columns` values per row.
+        """
+        rows = np.arange(len(self)) if rows is None else rows
 
         # A function of the user is not called from threads.
         threaded = self.pairs is None and effective_n_jobs(self.n_jobs) == 1
         budget = BLOCK_BYTES if threaded else 8 * BLOCK_BYTES
         run = over_blocks if threaded else each
-        run(on_block, row_blocks(len(self), 8 * max(1, n_columns), budget))
+        parts = row_blocks(len(rows), 8 * max(1, n_columns), budget)
+        run(work, (rows[part] for part in parts))
 
     def _compute(
         self, rows: NDArray, columns: NDArray, wanted: NDArray[np.bool_]
