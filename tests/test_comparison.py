@@ -252,6 +252,14 @@ def test_of_two_exact_maps_the_narrower_one_is_recommended():
     assert "at width 8" in found.advice
 
 
+def test_of_two_exact_maps_of_one_width_the_more_accurate_one_is_recommended():
+    methods = ["Nystrom", "TensorizedProjection"]
+    found = compare(Polynomial(degree=0), X, methods, widths=4, random_state=0)
+    landmarks, projection = found.rows
+    assert 0 == projection.error < landmarks.error < 1e-10
+    assert found.advice == "TensorizedProjection has the least error, 0 at width 4."
+
+
 # --- what does not matter -------------------------------------------------------------------------
 
 
