@@ -34,6 +34,14 @@ def test_a_kernel_is_aligned_with_its_own_classes(data):
     assert_allclose(krein.alignment(same, -T, three), -1)
 
 
+@pytest.mark.parametrize("factor", [-3.0, 1e-200, 1e200])
+def test_the_unit_of_the_kernel_does_not_matter(data, factor):
+    sign = np.sign(factor)
+    for centered in (False, True):
+        expected = sign * krein.alignment(Gaussian(), *data, centered=centered)
+        assert_allclose(krein.alignment(factor * Gaussian(), *data, centered=centered), expected)
+
+
 def test_centring_removes_constants(data):
     X, labels = data
     K = Gaussian()(X)

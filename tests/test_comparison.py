@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from comparison_cases import (
@@ -29,6 +31,7 @@ from krein import (
     diagnose,
 )
 from krein._hashing import as_generator
+from krein.comparison.advice import Advice
 from krein.comparison.sample import Sample
 from krein.kernels import (
     TL1,
@@ -250,6 +253,13 @@ def test_of_two_exact_maps_the_narrower_one_is_recommended():
     found = compared(Polynomial(degree=1), widths=[2, 8, 16])
     assert max(row.error for row in found.rows[1:]) < 1e-10
     assert "at width 8" in found.advice
+
+
+def test_of_two_exact_maps_of_one_width_the_more_accurate_one_is_recommended():
+    rows = compared(Polynomial(degree=1), widths=[8]).rows
+    landmarks = replace(rows[0], method="Nystrom", error=2e-16, unbiased=False)
+    others = replace(rows[0], method="Others", error=0.0, unbiased=True)
+    assert Advice.of([landmarks, others]).sentence == "Others has the least error, 0 at width 8."
 
 
 # --- what does not matter -------------------------------------------------------------------------

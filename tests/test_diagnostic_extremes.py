@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import krein
-from krein.kernels import TL1, Custom, Gaussian
+from krein.kernels import TL1, ArcCosine, Custom, Gaussian, Polynomial
 
 X = np.random.default_rng(0).random((90, 5))
 
@@ -71,3 +71,22 @@ def test_a_false_declaration_is_the_advice():
 def test_one_class_is_named_as_it_was_given():
     with pytest.raises(ValueError, match=r"y is 1\.0 in all rows"):
         krein.compare(Gaussian(), X, "Nystrom", widths=4, y=np.ones(90))
+
+
+@pytest.mark.parametrize("as_matrix", [False, True], ids=["rows", "matrix"])
+@pytest.mark.parametrize("kernel", [Polynomial(2), ArcCosine()], ids=repr)
+def test_rounding_errors_of_single_precision_are_no_eigenvalues(rng, kernel, as_matrix):
+    rows = rng.standard_normal((60, 1)).astype(np.float32)
+
+    def diagnosed(kernel, rows):
+        data = ("precomputed", kernel(rows)) if as_matrix else (kernel, rows)
+        return krein.diagnose(*data, n_components=8, random_state=0)
+
+    single, exact = diagnosed(kernel, rows), diagnosed(kernel, rows.astype(float))
+    assert single.eigenvalues[-1] < 0  # a rounding error
+    assert single.is_positive_definite
+    assert exact.is_positive_definite
+    assert single.rank == exact.rank < 5
+    # Eigenvalues above the rounding errors are seen in both precisions.
+    indefinite = kernel - 1e-3 * Gaussian(0.1)
+    assert not diagnosed(indefinite, rows).is_positive_definite

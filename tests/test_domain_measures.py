@@ -246,6 +246,17 @@ def test_a_missing_or_bad_radius_is_refused():
         Multiquadric().measure(3, 1.0, extension="mirror")
 
 
+def test_too_few_features_are_not_taken_for_an_infinite_mass():
+    kernel = Polynomial(5, gamma=0.6, coef0=-0.7)
+    with pytest.raises(ValueError, match=r"mostly noise: .* Use more features") as raised:
+        kernel.measure(3, 1.7, n_atoms=2)
+    assert not isinstance(raised.value, InfiniteMassError)
+    z = np.linspace(0, 1.7, 100)[:, None]
+    differences = np.concatenate([z, 0 * z, 0 * z], axis=1)
+    found = kernel.measure(3, 1.7, n_atoms=10**6).kernel(differences)
+    assert_allclose(found, kernel.radial_profile(z[:, 0]), atol=2e-3)
+
+
 def test_a_product_with_a_directed_kernel_has_no_measure():
-    with pytest.raises(ValueError, match=r"not symmetric has no known spectral measure: .*Nystrom"):
+    with pytest.raises(NoMeasureError, match=r"not symmetric.* has no known .*: use krein.Nystrom"):
         (ShiftGaussian() * Gaussian()).measure(3)

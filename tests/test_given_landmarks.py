@@ -87,6 +87,13 @@ def test_a_callable_gets_the_data_and_the_number_of_landmarks(rng):
     assert seen == [((30, 2), 12), ((30, 2), 9)]
 
 
+@pytest.mark.parametrize("found", [None, 3, np.array(3)], ids=repr)
+def test_a_callable_that_returns_no_landmarks_is_named(rng, found):
+    features = Nystrom(n_components=2, landmarks=lambda data, n: found)
+    with pytest.raises(TypeError, match=r"landmarks must return indices of rows, or objects, got"):
+        features.fit(rng.standard_normal((30, 2)))
+
+
 @pytest.mark.parametrize(
     "rule",
     [

@@ -229,6 +229,14 @@ def test_recursive_is_as_accurate_as_leverage_on_a_positive_definite_kernel(rng)
     assert error("recursive") < 1.15 * error("leverage")
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(1.5), Polynomial(2)], ids=repr)
+def test_recursive_takes_rows_in_single_precision(rng, kernel):
+    # Rounding errors of single precision make small eigenvalues negative.
+    X = rng.standard_normal((60, 1)).astype(np.float32)
+    features = Nystrom(kernel, 10, landmarks="recursive", random_state=0).fit(X)
+    assert approximation_error(features, X) < 1e-5
+
+
 def test_recursive_works_on_precomputed_values(rng):
     X = rng.standard_normal((100, 3))
     K = Gaussian()(X)

@@ -13,12 +13,14 @@ from krein import Nystrom
 from krein.features.own_values import OwnValues
 from krein.kernels import (
     DeltaGaussian,
+    DynamicTimeWarping,
     Gaussian,
     Pairwise,
     Polynomial,
     Precomputed,
     ShiftGaussian,
     Sigmoid,
+    Similarity,
 )
 
 RANK = 40
@@ -149,6 +151,15 @@ def test_objects_know_their_landmarks(digits):
     on_vectors = Nystrom(kernel, 30, random_state=0).fit(X)
     assert on_vectors.own_values_ is not None
     assert _relative(K_approximate, K) < 1.1 * _relative(on_vectors.approximate_kernel(X), K)
+
+
+def test_lists_of_numbers_know_their_landmarks_in_fit_transform(rng):
+    series = [rng.standard_normal(3 + i % 4).tolist() for i in range(9)]
+    kernel = Similarity(DynamicTimeWarping())
+    features = Nystrom(kernel, 1, landmarks="uniform", random_state=0)
+    Z = features.fit_transform(series)
+    assert features.own_values_ is not None
+    assert_rounded(features.transform(series), Z)
 
 
 def test_the_values_of_many_equal_rows_are_kept(digits):

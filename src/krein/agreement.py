@@ -91,6 +91,8 @@ def alignment(
         needed = "a kernel object, Precomputed() for a matrix of values, or a fitted feature map"
         raise ArgumentError("alignment", "kernel_or_features", needed, kernel_or_features)
     K = kernel_or_features.approximate_kernel(X) if is_map else kernel_or_features(X)
+    # The squares of tiny or huge values would vanish or overflow.
+    K = K * unit_of(float(np.abs(K).max(initial=0)))
     T = (len(found) * (codes[:, None] == codes) - 1.0) / (len(found) - 1)
     if centered:
         K, T = (A - A.mean(axis=0) - A.mean(axis=1)[:, None] + A.mean() for A in (K, T))

@@ -18,15 +18,16 @@ from .comparison.methods import METHODS
 from .comparison.sample import Sample, checked
 from .comparison.trials import Trial, run_trials
 from .features.base import RandomMap
-from .kernels import Kernel
+from .kernels import Kernel, NoMeasureError
 from .kernels.errors import kernel_name, placed
 from .kernels.memory import Memory, Remembered
 from .kernels.sampling import objects_at
 from .kernels.values import check_values, uninformative
+from .measures import InfiniteMassError
 from .plots import plot_spectrum
 from .rows import count
 
-# Asymmetry and negative eigenvalues below these shares are rounding errors.
+# Asymmetry and eigenvalues below these shares are rounding errors.
 ASYMMETRY_TOLERANCE = 1e-8
 RANK_TOLERANCE = 1e-8
 # The methods of `krein.compare` that a diagnosis measures.
@@ -52,7 +53,8 @@ class Diagnosis:
     asymmetry : float
         ``‖(K − Kᵀ)/2‖ / ‖K‖``: 0 for a symmetric kernel, 1 for a skew one.
     rank : int
-        Number of eigenvalues whose magnitude exceeds 1e-8 of the largest.
+        Number of singular values of the kernel matrix that exceed 1e-8 of the largest, and the
+        rounding errors of a matrix in single precision.
     is_positive_definite : bool
         True if the kernel is positive definite.
     evidence : str
@@ -186,17 +188,21 @@ def diagnose(
     kernel = kernel.resolved(data)
     sample = Sample.of(kernel, data, max_rows, N_SEEDS, rng)
     places = np.arange(count(data)) if count(data) <= max_rows else sample.places
-    K = _values(kernel, data, places)
+    K, precision = _values(kernel, data, places)
     worthless = uninformative(K)
     in_unit = K * unit_of(float(np.abs(K).max()))  # whose squares neither vanish nor overflow
     size = float(np.linalg.norm(in_unit))
     # Asymmetry is measured, because a function declared symmetric may not be symmetric.
     asymmetry = float(np.linalg.norm(in_unit - in_unit.T)) / (2 * size) if size else 0.0
-    asymmetry = asymmetry if asymmetry > ASYMMETRY_TOLERANCE else 0.0
+    asymmetry = asymmetry if asymmetry > max(ASYMMETRY_TOLERANCE, precision) else 0.0
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
+    singular = np.linalg.svd(in_unit, compute_uv=False)
+    # Rounding of the values to this precision moves eigenvalues and singular values by this much,
+    # relative to the largest one.
+    noise = max(RANK_TOLERANCE, precision * size / singular[0]) if size else 0.0
     trials = _trials(_remembering(sample, K, places), n_components) if size else []
     mass, proof = _mass(kernel, sample, trials)
-    positive, evidence = _verdict(eigenvalues, asymmetry, kernel.is_symmetric, proof)
+    positive, evidence = _verdict(eigenvalues, noise, asymmetry, kernel.is_symmetric, proof)
     magnitude = np.abs(eigenvalues)
     total = magnitude.sum()
     rows = _best(measurements(trials, METHODS))
@@ -214,14 +220,14 @@ def diagnose(
         eigenvalues=eigenvalues,
         negative_mass=float(magnitude[eigenvalues < 0].sum() / total) if total else 0.0,
         asymmetry=asymmetry,
-        rank=int((magnitude > RANK_TOLERANCE * magnitude.max()).sum()) if total else 0,
+        rank=int((singular > noise * singular[0]).sum()),
         is_positive_definite=positive,
         evidence=evidence,
         worthless=worthless,
         total_mass=mass,
         errors={row.method: row.error for row in rows if row.is_measured},
         widths={row.method: row.width for row in rows if row.is_measured},
-        low_rank_error=_low_rank_error(in_unit, n_components),
+        low_rank_error=float(np.linalg.norm(singular[n_components:])) / size if size else 0.0,
         suggested_method=advice.method or "Nystrom",
         advice=" ".join(said),
     )
@@ -233,11 +239,14 @@ def _check_sizes(n_components: Any, max_rows: Any) -> None:
     check_count("diagnose", "max_rows", max_rows, 2)
 
 
-def _values(kernel: Kernel, data: Any, places: NDArray[np.intp]) -> NDArray[np.floating]:
-    """Return the kernel matrix of the rows at some places."""
+def _values(
+    kernel: Kernel, data: Any, places: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], float]:
+    """Return the kernel matrix of the rows at some places, and the precision of its values."""
     rows = data if len(places) == count(data) else objects_at(kernel, data, places)
     with placed(places, places):
-        return check_values(kernel, kernel(rows).astype(float))
+        K = kernel(rows)
+        return check_values(kernel, K.astype(float)), float(np.finfo(K.dtype).eps)
 
 
 def _remembering(sample: Sample, K: NDArray, places: NDArray[np.intp]) -> Sample:
@@ -250,9 +259,12 @@ def _remembering(sample: Sample, K: NDArray, places: NDArray[np.intp]) -> Sample
 
 
 def _verdict(
-    eigenvalues: NDArray, asymmetry: float, declared: bool, proof: bool
+    eigenvalues: NDArray, noise: float, asymmetry: float, declared: bool, proof: bool
 ) -> tuple[bool, str]:
-    """Return whether the kernel is positive definite, and the reason."""
+    """Return whether the kernel is positive definite, and the reason.
+
+    Eigenvalues above ``-noise`` times the largest magnitude may be rounding errors.
+    """
     largest = float(np.abs(eigenvalues).max())
     # The eigenvalues of an n × n matrix carry an error of about n · eps · ‖K‖.
     tolerance = 10 * len(eigenvalues) * np.finfo(float).eps * largest
@@ -261,7 +273,7 @@ def _verdict(
         return False, "not symmetric, although declared so" if declared else "not symmetric"
     if proof:
         return True, "its spectral measure is positive (Bochner)"
-    if lowest < -max(tolerance, RANK_TOLERANCE * largest):
+    if lowest < -max(tolerance, noise * largest):
         return False, f"eigenvalue {lowest:.3g} against a largest of {eigenvalues[0]:.3g}"
     return True, f"no eigenvalue below {lowest:.1g} on these rows; no proof beyond them"
 
@@ -310,16 +322,13 @@ def _mass(kernel: Kernel, sample: Sample, trials: Sequence[Trial]) -> tuple[floa
     """Return the mass of the spectrum, and True if the measure proves that k is definite."""
     on_domain = sample.on_sphere or not kernel.traits.unit_rows
     if kernel.traits.has_closed_form and sample.has_vectors and on_domain:
-        measure = kernel.measure(sample.rows.shape[1])
+        try:
+            measure = kernel.measure(sample.rows.shape[1])
+        except (NoMeasureError, InfiniteMassError):  # as the maps that need a measure say
+            return None, False
         return measure.total_mass, measure.is_positive
     maps = [trial.features for trial in trials if isinstance(trial.features, RandomMap)]
     return (maps[0].total_mass_ if maps else None), False
-
-
-def _low_rank_error(K: NDArray, rank: int) -> float:
-    values = np.linalg.svd(K, compute_uv=False)
-    total = float(np.sqrt(np.sum(values**2)))
-    return float(np.sqrt(np.sum(values[rank:] ** 2))) / total if total else 0.0
 
 
 def _kind(positive: bool, asymmetry: float, declared: bool) -> str:

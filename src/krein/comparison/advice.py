@@ -64,8 +64,8 @@ class Advice:
         return cls(best.method, " ".join(said))
 
 
-def _rank(row: Measurement) -> tuple[float, int]:
-    return max(row.error, EXACT), row.width
+def _rank(row: Measurement) -> tuple[float, int, float]:
+    return max(row.error, EXACT), row.width, row.error
 
 
 def _best_score(rows: Sequence[Measurement], favourite: str) -> Measurement:

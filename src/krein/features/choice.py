@@ -59,6 +59,11 @@ def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choic
         return Choice(source, _in_order(chosen, source), True)
     if callable(given):
         given = given(source.X, wanted)
+        if not hasattr(given, "__len__") or not getattr(given, "ndim", 1):
+            raise TypeError(
+                "The function that is passed as landmarks must return indices of rows, or objects, "
+                f"got {given!r}."
+            )
     if getattr(given, "ndim", 1) == 1 and all(isinstance(i, Integral | np.bool) for i in given):
         return Choice(source, _in_order(_check_indices(given, len(source)), source), True)
     if source.precomputed:

@@ -38,7 +38,7 @@ class RandomGegenbauer(RandomMap):
     kernel : krein.kernels.Kernel, default=None
         A kernel of ⟨x, y⟩ or of ‖x − y‖; None means ``ArcCosine()``.
     n_components : int, default=256
-        Number of features.
+        Number of features. With 1 the only feature is the constant, unless the kernel has none.
     normalize : bool, default=True
         True scales each row to norm 1 first. Rows of zeros stay zero; they are not on the sphere
         and their features have no meaning. False raises an error if a row is not on the sphere.

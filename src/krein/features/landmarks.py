@@ -261,7 +261,7 @@ class Recursive(LandmarkRule):
         K = source.values(landmarks, landmarks)
         # The ridge of Musco and Musco: the mean of the eigenvalues beyond the first n.
         values = np.linalg.eigvalsh(K)[::-1]
-        ridge = max(float(values[len(values) // 2 :].sum()) / n, 1e-10 * float(values[0]))
+        ridge = max(values[len(values) // 2 :].sum() / n, 1e-10 * values[0], source.rounding(K))
         inner = np.linalg.inv(K + ridge * np.eye(len(K)))
         diagonal = source.diagonal(rows)
         kept = np.empty(len(rows))
@@ -276,13 +276,13 @@ class Recursive(LandmarkRule):
                 "landmarks='recursive' needs a positive definite kernel, but this kernel is not "
                 "symmetric: use landmarks='leverage' or 'kmeans++'."
             )
-        values = np.linalg.eigvalsh(source.values(rows, rows))
+        values = np.linalg.eigvalsh(K := source.values(rows, rows))
         if not values.any():
             raise ValueError(
                 f"{source.kernel!r} is zero on all {len(rows)} landmarks, so no features exist: "
                 "choose other landmarks or another kernel."
             )
-        if values[0] < -1e-8 * np.abs(values).max():
+        if values[0] < -max(1e-8 * float(np.abs(values).max()), source.rounding(K)):
             raise ValueError(
                 "landmarks='recursive' needs a positive definite kernel, but this kernel has the "
                 f"eigenvalue {values[0]:.3g} on a sample: use landmarks='leverage' or 'kmeans++'."

@@ -219,8 +219,10 @@ class Nystrom(FeatureMap):
         start = len(source) - count(X)  # landmarks passed as objects stand before X
 
         def values(rows: slice) -> NDArray:
-            K = source.values(np.arange(start + rows.start, start + rows.stop), indices)
-            return K if self._own is None else self._own[0].put(K, X[rows])
+            places = np.arange(start + rows.start, start + rows.stop)
+            K = source.values(places, indices)
+            # The source has validated rows, as the landmarks are: a row of X may be a list.
+            return K if self._own is None else self._own[0].put(K, source.take(places))
 
         return self._guarded(X, values)
 

@@ -16,7 +16,7 @@ from .._blocks import BLOCK_BYTES, row_blocks
 from .._hashing import Draws, Hashes, hash_pairs, hash_rows
 from .._threads import each, over_blocks
 from ..kernels import Gaussian, Kernel, Precomputed
-from ..kernels.base import Known
+from ..kernels.base import Known, common_dtype
 from ..kernels.errors import BadPairError, kernel_name, one_line, placed
 from ..kernels.processes import in_processes, kernel_values
 from ..kernels.values import check_values
@@ -76,6 +76,10 @@ class Source:
     def hashes(self) -> Hashes:
         """Hash of the content of each object."""
         return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
+
+    def rounding(self, K: NDArray[np.floating]) -> float:
+        """Return by how much rounding of the values K, as precise as X, moves their eigenvalues."""
+        return float(np.finfo(common_dtype(self.X)).eps * np.linalg.norm(K))
 
     @property
     def n_equal_pairs(self) -> int:

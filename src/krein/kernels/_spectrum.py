@@ -124,6 +124,8 @@ class Spectrum:
             If the kernel has no spectral measure.
         InfiniteMassError
             If every measure of the kernel has infinite mass.
+        ValueError
+            If so few frequencies would be mostly noise.
         """
         check_choice(self, "extension", extension, ("domain", "zero"))
         traits = self.traits

@@ -14,7 +14,7 @@ from ..rows import count
 from ._arithmetic import ALGEBRA
 from .base import Kernel
 from .combined import Combined, Composite
-from .errors import swapped
+from .errors import NoMeasureError, swapped
 from .traits import Traits
 
 
@@ -130,7 +130,11 @@ class Product(_Pair):
         return values[0] * values[1]
 
     def _closed_form(self, dim: int) -> Measure:
-        return self.left._closed_form(dim).convolve(self.right._closed_form(dim))
+        left, right = self.left._closed_form(dim), self.right._closed_form(dim)
+        try:
+            return left.convolve(right)
+        except ValueError as error:
+            raise NoMeasureError(str(error)) from None
 
     def maclaurin(self, n: int, unit_rows: bool = False) -> NDArray[np.floating] | None:
         found = self._each_series(n, unit_rows)

@@ -88,8 +88,8 @@ class Part(ByValue):
         """Return the part of the product of two symmetric kernels."""
         if not (self.is_real and other.is_real and self.ratio is None and other.ratio is None):
             raise ValueError(
-                "The product with a kernel that is not symmetric has no known spectral measure: "
-                "use krein.Nystrom for this kernel."
+                "The product with a kernel that is not symmetric, or with a part of such a kernel, "
+                "has no known spectral measure: use krein.Nystrom for this kernel."
             )
         return Part(Convolution(self.law, other.law), self.mass * other.mass)
 

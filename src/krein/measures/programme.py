@@ -82,9 +82,12 @@ def sweep(
     Raises
     ------
     InfiniteMassError
-        If the least predicted error exceeds half of the largest kernel value, or a tenth of it if
-        the mass more than doubles each time ε halves. On a grid the mass is never infinite; a mass
-        that never settles is the sign of an infinite one.
+        If the least predicted error exceeds half of the largest kernel value and no small ε has a
+        solution, or if it exceeds a tenth and the mass more than doubles each time ε halves. On a
+        grid the mass is never infinite; a mass that never settles is the sign of an infinite one.
+    ValueError
+        If the least predicted error exceeds half of the largest kernel value although the mass
+        settles: the features are too few.
     """
     size = float(np.abs(target).max())
     if size == 0:
@@ -108,7 +111,13 @@ def sweep(
             best = (predicted, coefficients)
         elif predicted > 1.5 * best[0] and len(masses) >= SETTLED:
             break
-    if best is None or best[0] > (0.1 if _never_settles(masses) else 0.5):
+    grows = _never_settles(masses)
+    if best is not None and best[0] > 0.5 and len(masses) >= SETTLED and not grows:
+        raise ValueError(
+            f"The features would be mostly noise: their predicted error is {best[0]:.2g} times the "
+            "largest kernel value. Use more features, krein.Nystrom, or data of a smaller range."
+        )
+    if best is None or best[0] > (0.1 if grows else 0.5):
         raise InfiniteMassError(
             f"No measure of finite mass represents this kernel on the range of the data: {cause} "
             "Use krein.Nystrom, which needs no measure, or data of a smaller range."

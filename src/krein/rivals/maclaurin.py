@@ -29,8 +29,9 @@ class RandomMaclaurin(OfProducts):
     and n vectors ω of random signs, and is ``√(|a_n|/(p_n N)) ∏_j ⟨ω_j, x⟩``, where N is the number
     of columns. The authors need a_n ≥ 0, that is a positive definite kernel. Here the sign of a_n
     goes into the form, so kernels with negative coefficients such as `krein.kernels.Sigmoid` have
-    features too. The variance may be infinite if ``Σ a_n² (3r⁴)^n/p_n`` diverges, where r is the
-    largest norm of a row.
+    features too. The series is cut after 512 terms, which matters only for kernels with a
+    singularity: the sum for `krein.kernels.ArcCosine` of order 0 is 1 % below k(x, x). The variance
+    may be infinite if ``Σ a_n² (3r⁴)^n/p_n`` diverges, where r is the largest norm of a row.
 
     Parameters
     ----------
