@@ -75,8 +75,9 @@ class Certainty:
 
         The outputs of `decision_function` are calibrated on the outputs of rows that were held
         out. Two classes have Platt's sigmoid, or an isotonic function if there are at least 1000
-        rows and it is clearly better. More classes have a softmax with one temperature, and with
-        an offset of each class if that is clearly better. The likeliest class is the class of
+        rows and it is clearly better. More classes have a softmax with one temperature. If that is
+        clearly better, it has an offset for each class, or each class has a sigmoid against the
+        rest, divided by the sum of all sigmoids. The likeliest class is the class of
         `predict`. Weights of rows and classes count as they do in `fit`. For y with one column per
         label, the probabilities of the labels have the shape of y.
 
