@@ -146,6 +146,15 @@ def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
     assert (abs(slope[~used]) <= bound[~used] * (1 + 1e-3)).all()
 
 
+def test_small_l1_penalties_that_are_only_tried_warn_nobody():
+    rng = np.random.default_rng(1)
+    X = rng.random((60, 3))
+    y = np.sin(4 * X[:, 0]) + 0.1 * rng.normal(size=60)  # Lasso does not converge for 1e-8
+    kernel = krein.kernels.DeltaGaussian(0.5, 2.0)
+    model = krein.KreinRidge(kernel, 20, penalty="l1", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
 # ----------------------------------------------------------------------- rows, weights and columns
 
 
