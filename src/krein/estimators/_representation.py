@@ -18,7 +18,7 @@ from ..features import FeatureMap, Nystrom
 from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
 from ..kernels.errors import BadPairError, counted_from, placed
-from ..rows import dense, in_double, left_of, right_of
+from ..rows import count, dense, in_double, left_of, right_of
 from ..streaming.survey import Rows
 from ._targets import Targets
 
@@ -47,6 +47,9 @@ class Representation:
     is_supervised : bool
         True if the map was fitted with targets. The features of a row whose target the map has seen
         are not those of a new row, so each fold needs a map of its own.
+    is_exact : bool
+        True if the features are exact on the rows of the fit: a Nyström map with all rows as
+        landmarks, of full rank, and a kernel that is positive definite on these rows.
     n_bytes : int
         The size of a feature.
     """
@@ -56,6 +59,7 @@ class Representation:
     is_two_sided: bool = False
     is_doubled: bool = False
     is_supervised: bool = False
+    is_exact: bool = False
     n_bytes: int = 8
 
     @classmethod
@@ -104,6 +108,12 @@ class Representation:
         """Return the features of rows as the second argument of the kernel."""
         X = _before_last(self.features, right_of(X))
         return np.asarray(dense(last_step(self.features).transform_dual(X)))
+
+    def missing(self, X: Any, Z: Array) -> Array:
+        """Return ``k(x, x) − ‖Z(x)‖²`` of rows, shape (n,): what exact features lack elsewhere."""
+        rows = _before_last(self.features, _seen(self.features, X))
+        values = last_step(self.features).kernel_.diag(rows)
+        return np.maximum(values - np.square(Z).sum(axis=1), 0.0)
 
     def warn_if_two_sided(self, owner: str, instead: str) -> None:
         """Warn that a learner that uses `transform` alone ignores the direction of the kernel.
@@ -271,7 +281,11 @@ class Recipe:
         sample = sample._replace(X=in_double(seen))
         with placed(sample.places, sample.places):
             features, supervised = _fitted(features, sample, targets)
-        found = replace(Representation.of(features, seen), is_supervised=supervised)
+        found = replace(
+            Representation.of(features, seen),
+            is_supervised=supervised,
+            is_exact=_is_exact(features, count(sample.X)),
+        )
         return found.of_both_sides() if self.both_sides else found
 
     def _copy(self, sample: Any) -> Any:
@@ -308,6 +322,16 @@ def _fitted(features: Any, sample: Rows, targets: Targets) -> tuple[Any, bool]:
             raise error from None
         return spare, True
     return features, False
+
+
+def _is_exact(features: Any, n_rows: int) -> bool:
+    """Return True if a map is exact on the rows of its fit, and its kernel positive definite."""
+    last = features[-1] if hasattr(features, "steps") else features
+    if not isinstance(last, Nystrom) or last._precomputed or last.own_values_ is not None:
+        return False
+    is_whole = min(count(last.landmarks_), last.n_components_) >= n_rows
+    form = getattr(last, "form_", None)
+    return is_whole and form is not None and bool(np.all(form.signs > 0))
 
 
 def _requires_targets(part: Any) -> bool:
