@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -137,6 +139,8 @@ def test_classes_that_are_not_equally_easy_get_slopes_of_their_own():
     # Each sigmoid is that of scikit-learn for the class against the rest.
     theirs = _SigmoidCalibration().fit(f[:2000, 1], codes[:2000] == 1)
     assert_allclose([found.parts[1].slope, found.parts[1].offset], [-theirs.a_, -theirs.b_], 1e-4)
+    sharper, softer = (replace(found, power=factor * found.power) for factor in (1.2, 0.8))
+    assert loss(found) < min(loss(sharper), loss(softer))
     far = found.probabilities(np.full((1, 4), -1e4))  # where every sigmoid is zero in doubles
     assert_allclose(far.sum(), 1.0)
     assert_array_equal(found.probabilities(f).argmax(axis=1), f.argmax(axis=1))

@@ -146,6 +146,11 @@ def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
     assert (abs(slope[~used]) <= bound[~used] * (1 + 1e-3)).all()
 
 
+def test_the_default_kernel_prints_as_it_is_written():
+    X, y = data()
+    assert repr(krein.KreinRidge(alpha=1.0).fit(X, y).kernel_).startswith("Gaussian(sigma=1.")
+
+
 def test_small_l1_penalties_that_are_only_tried_warn_nobody():
     rng = np.random.default_rng(1)
     X = rng.random((60, 3))

@@ -347,7 +347,7 @@ def scaled_gaussian(X: Any) -> Gaussian:
     else:
         X = np.asarray(X)
         variance = float(X.var(dtype=float)) if X.size else 0.0
-    return Gaussian(np.sqrt(X.shape[-1] * (variance if variance > 0 else 1.0) / 2))
+    return Gaussian(float(np.sqrt(X.shape[-1] * (variance if variance > 0 else 1.0) / 2)))
 
 
 def _seed(features: Any, rng: np.random.Generator) -> None:
