@@ -304,8 +304,11 @@ class Recipe:
 def _fitted(features: Any, sample: Rows, targets: Targets) -> tuple[Any, bool]:
     """Return the map, fitted on rows, and True if it was fitted with their targets.
 
-    A map gets targets if it says that it requires them, or if it can be fitted only with them.
+    A map gets targets if it says that it requires them, or if it can be fitted only with them. A
+    frozen map learns nothing; its `fit` has an argument y all the same.
     """
+    if isinstance(features, FrozenEstimator):
+        return features, False
     parts = [features, *features.get_params(deep=True).values()]
     if any(map(_requires_targets, parts)):
         features.fit(sample.X, targets.for_map(sample.y))
