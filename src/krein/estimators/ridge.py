@@ -115,9 +115,10 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         `krein.learning.Posterior` has the equation. The standard deviation is that of a new target,
         ``√(σ² + variance of f(x))``. The mean squared error of rows that were held out contains
         the variance of f, too: σ² is this error times ``1 − degrees of freedom / number of rows``.
-        With all rows as landmarks and a positive definite kernel, this is Gaussian process
-        regression with the kernel. Otherwise the model knows only the features. The features of a
-        Nyström map vanish far from the landmarks, so the standard deviation falls to σ there.
+        With all rows as landmarks of a positive definite kernel, this is Gaussian process
+        regression. Otherwise, and with a precomputed kernel, the model knows only the features. The
+        features of a Nyström map vanish far from the landmarks, so the standard deviation falls to
+        σ there.
 
         Parameters
         ----------
