@@ -135,6 +135,16 @@ def test_the_indefinite_penalty_is_stationary_and_warns_near_an_eigenvalue():
         krein.KreinRidge(features=Signed(), alpha=alpha * (1 + 1e-13), penalty="krein").fit(X, y)
 
 
+@pytest.mark.parametrize("alpha_neg", [5.0, np.inf, "tune"])
+def test_the_krein_penalty_refuses_a_second_penalty(alpha_neg):
+    X, y = data()
+    one = krein.KreinRidge(features=Signed(), alpha=0.07, penalty="krein", alpha_neg=alpha_neg)
+    two = krein.TwoSidedRidge(TL1(2.0), alpha=0.07, coupling="askls", alpha_neg=alpha_neg)
+    for model in (one, two):
+        with pytest.raises(ValueError, match=r"has one penalty, alpha, got alpha_neg=.*'split'"):
+            model.fit(X, y)
+
+
 def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
     X, y = data()
     model = make("lasso", alpha=0.02, alpha_neg=0.05).fit(X, y)
