@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from rounding import assert_rounded
-from scipy.special import softmax
+from scipy.special import expit, softmax
 from sklearn.calibration import _SigmoidCalibration
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import log_loss
 
-from krein.learning import Isotonic, Residuals, Sigmoid, Softmax, calibrated
+from krein.learning import Isotonic, OneVsRest, Residuals, Sigmoid, Softmax, calibrated
 from krein.streaming import HeldOut
 
 RNG = np.random.default_rng(0)
@@ -118,6 +120,30 @@ def test_a_softmax_minimises_the_log_loss():
         assert loss(moved) > least - 1e-7
     assert isinstance(calibrated(f, codes, np.ones(3000)), Softmax)
     assert loss(calibrated(f, codes, np.ones(3000))) < loss(Softmax.of(f, codes, np.ones(3000)))
+
+
+def test_classes_that_are_not_equally_easy_get_slopes_of_their_own():
+    rng = np.random.default_rng(5)
+    f = rng.uniform(-1, 1, (3000, 4))
+    true = expit(f * [8.0, 8.0, 1.0, 0.0] + [0.0, -2.0, 0.0, -1.0])
+    true /= true.sum(axis=1, keepdims=True)
+    codes = (true.cumsum(axis=1) < rng.random((3000, 1))).sum(axis=1)
+    found = calibrated(f[:2000], codes[:2000], np.ones(2000))
+    assert isinstance(found, OneVsRest)
+
+    def loss(model):
+        return log_loss(codes[2000:], model.probabilities(f[2000:]))
+
+    shifted = Softmax.of(f[:2000], codes[:2000], np.ones(2000), shifts=True)
+    assert loss(found) < 0.95 * loss(shifted)
+    # Each sigmoid is that of scikit-learn for the class against the rest.
+    theirs = _SigmoidCalibration().fit(f[:2000, 1], codes[:2000] == 1)
+    assert_allclose([found.parts[1].slope, found.parts[1].offset], [-theirs.a_, -theirs.b_], 1e-4)
+    sharper, softer = (replace(found, power=factor * found.power) for factor in (1.2, 0.8))
+    assert loss(found) < min(loss(sharper), loss(softer))
+    far = found.probabilities(np.full((1, 4), -1e4))  # where every sigmoid is zero in doubles
+    assert_allclose(far.sum(), 1.0)
+    assert_array_equal(found.probabilities(f).argmax(axis=1), f.argmax(axis=1))
 
 
 def test_outputs_that_say_nothing_have_no_slope():

@@ -11,9 +11,12 @@ from numpy.testing import assert_allclose
 from rounding import assert_rounded
 from sklearn.base import clone
 from sklearn.linear_model import BayesianRidge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import krein
-from krein.kernels import Gaussian
+from krein import Nystrom
+from krein.kernels import Gaussian, Laplacian
 
 
 def dense_deviation(model, rows, y, new, weight):
@@ -79,6 +82,44 @@ def test_deviations_are_as_large_as_errors():
     # 0.65 if the error of held-out rows, which contains the doubt about f, is taken for noise. The
     # mean leverage in place of that of each row costs some percent.
     assert abs(ratio.mean() - 1) < 0.15 + 3 * error
+
+
+def test_deviations_on_the_exact_kernel_are_those_of_a_gaussian_process():
+    rows, new, kernel, alpha = X[:80], X[80:], Laplacian(0.5), 1e-5
+    scale = StandardScaler().fit(rows)
+    K, across = kernel(scale.transform(rows)), kernel(scale.transform(new), scale.transform(rows))
+    inverse = np.linalg.inv(K + 80 * alpha * np.eye(80))
+    # The posterior variance and the leverages, in units of the variance 80 alpha of the noise.
+    doubt = (1 - np.einsum("ij,jk,ik->i", across, inverse, across)) / (80 * alpha)
+    noise = 1 - np.trace(K @ inverse) / 80
+    options = {"alpha": alpha, "fit_intercept": False, "calibrate": True, "keep_statistics": True}
+    for exact in (Nystrom(kernel, 80), Nystrom(kernel, 80, landmarks="all")):
+        model = krein.KreinRidge(features=make_pipeline(StandardScaler(), exact), **options)
+        found, std = model.fit(rows, VALUES[:80]).predict(new, return_std=True)
+        assert_rounded(found, across @ inverse @ VALUES[:80], 1e-8)
+        expected = model._calibration.deviation[0] * np.sqrt(noise * (1 + doubt))
+        assert_rounded(std, expected, 1e-6)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.03, 0.3])
+def test_deviations_on_a_rough_kernel_are_as_large_as_errors(noise):
+    rng, n, kernel = np.random.default_rng(0), 200, Laplacian(1.0)
+    rows = rng.random((400, 2))
+    root = np.linalg.cholesky(kernel(rows) + 1e-9 * np.eye(400))
+    y = root @ rng.standard_normal((400, 40)) + noise * rng.standard_normal((400, 40))
+    model = krein.KreinRidge(kernel, n, alpha=max(noise, 1e-4) ** 2 / n, cv="loo", random_state=0)
+    model.set_params(calibrate=True, keep_statistics=True).fit(rows[:n], y[:n])
+    found, std = model.predict(rows[n:], return_std=True)
+    ratio = np.mean(np.square((found - y[n:]) / std), axis=0)
+    # 81 without the part of f that vanishes on the rows of the fit.
+    assert abs(ratio.mean() - 1) < 0.2 + 3 * ratio.std(ddof=1) / np.sqrt(40)
+
+
+def test_deviations_of_two_and_three_rows_are_of_the_size_of_the_targets():
+    for n in (2, 3):
+        model = krein.KreinRidge(Gaussian(0.7), n, keep_statistics=True, random_state=0)
+        std = model.fit(X[:n], VALUES[:n]).predict(X, return_std=True)[1]
+        assert std.max() < 10 * np.ptp(VALUES[:n])  # 5000 times as large if σ² is rounded up
 
 
 def test_deviations_need_statistics_and_a_gaussian_model():

@@ -12,7 +12,13 @@ from rounding import assert_rounded, assert_same_outputs, clear_rows
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
@@ -265,6 +271,29 @@ def test_folds_of_groups_are_passed_as_a_list(made):
         model.fit(X, _target(made))
     folds = list(GroupKFold(3).split(X, groups=groups))
     assert model.set_params(cv=folds).fit(X, _target(made)).cv is folds
+
+
+def test_splits_that_an_earlier_fit_has_read_are_missed():
+    model = _make(KreinRidge, alpha="cv", cv=KFold(3).split(X)).fit(X, VALUES)
+    with pytest.raises(ValueError, match=r"cv yields no test rows.*cv=list\(splitter\.split"):
+        model.fit(X, VALUES)
+
+
+@EVERY
+def test_blocks_of_frames_have_their_columns_in_one_order(made):
+    frame, y, model = pd.DataFrame(X, columns=["a", "b", "c"]), _target(made), _make(made)
+    turned, sentence = frame[["c", "b", "a"]], r"columns of {} are 'c', 'b', 'a', but 'a', 'b', 'c'"
+    _refuses(model, sentence.format("block 1"), [(frame[:60], y[:60]), (turned[60:], y[60:])])
+    model.fit([(frame[:60], y[:60]), (frame[60:], y[60:])])
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    assert len(model.predict([frame[:5], X[5:]])) == len(X)
+    with pytest.raises(ValueError, match="names should match"):
+        model.predict(turned)
+    for rows in ([turned], [(turned, y)], lambda: iter([turned])):
+        with pytest.raises(ValueError, match=sentence.format("block 0")):
+            model.predict(rows)
+    with pytest.raises(ValueError, match=sentence.format("block 1")):
+        model.predict([frame[:5], turned[5:]])
 
 
 @EVERY

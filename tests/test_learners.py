@@ -135,6 +135,16 @@ def test_the_indefinite_penalty_is_stationary_and_warns_near_an_eigenvalue():
         krein.KreinRidge(features=Signed(), alpha=alpha * (1 + 1e-13), penalty="krein").fit(X, y)
 
 
+@pytest.mark.parametrize("alpha_neg", [5.0, np.inf, "tune"])
+def test_the_krein_penalty_refuses_a_second_penalty(alpha_neg):
+    X, y = data()
+    one = krein.KreinRidge(features=Signed(), alpha=0.07, penalty="krein", alpha_neg=alpha_neg)
+    two = krein.TwoSidedRidge(TL1(2.0), alpha=0.07, coupling="askls", alpha_neg=alpha_neg)
+    for model in (one, two):
+        with pytest.raises(ValueError, match=r"has one penalty, alpha, got alpha_neg=.*'split'"):
+            model.fit(X, y)
+
+
 def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
     X, y = data()
     model = make("lasso", alpha=0.02, alpha_neg=0.05).fit(X, y)
@@ -144,6 +154,20 @@ def test_the_l1_penalty_meets_its_conditions_and_gives_zeros():
     assert 0 < used.sum() < len(used)
     assert_allclose(slope[used], (bound * np.sign(model.coef_))[used], rtol=1e-3)
     assert (abs(slope[~used]) <= bound[~used] * (1 + 1e-3)).all()
+
+
+def test_the_default_kernel_prints_as_it_is_written():
+    X, y = data()
+    assert repr(krein.KreinRidge(alpha=1.0).fit(X, y).kernel_).startswith("Gaussian(sigma=1.")
+
+
+def test_small_l1_penalties_that_are_only_tried_warn_nobody():
+    rng = np.random.default_rng(1)
+    X = rng.random((60, 3))
+    y = np.sin(4 * X[:, 0]) + 0.1 * rng.normal(size=60)  # Lasso does not converge for 1e-8
+    kernel = krein.kernels.DeltaGaussian(0.5, 2.0)
+    model = krein.KreinRidge(kernel, 20, penalty="l1", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
 
 
 # ----------------------------------------------------------------------- rows, weights and columns

@@ -93,6 +93,12 @@ def test_classes_may_come_later_if_they_are_announced():
     _assert_same_model(model, expected)
 
 
+def test_rows_of_one_class_alone_need_the_other_classes_announced():
+    first = LABELS == 2
+    with pytest.raises(ValueError, match=r"partial_fit got rows of one class, 2.*classes="):
+        KreinRidgeClassifier(**FIXED).partial_fit(X[first], LABELS[first])
+
+
 def test_a_label_unseen_in_partial_fit_is_named_and_leaves_the_model_as_it_was():
     model = KreinRidgeClassifier(**FIXED, features=ROWLESS["fourier"])
     seen = LABELS < 2

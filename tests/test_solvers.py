@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge as SklearnRidge
 from solver_cases import FORM, SIGNS, _central, _data, _problem, _scaled_ridge
 
@@ -113,6 +114,13 @@ def test_lasso_meets_the_conditions_of_a_minimum(penalty, q):
     used = coef != 0
     assert_allclose(slope[used], (bound * np.sign(coef))[used], rtol=1e-5)
     assert (abs(slope[~used]) <= bound[~used] * (1 + 1e-6)).all()
+
+
+def test_only_the_solution_of_one_penalty_warns_that_lasso_has_not_converged():
+    problem, hasty = _problem(*_data()), CoordinateDescent(FORM, max_iter=1)
+    assert len(list(hasty.path(problem, [L1(1e-3, 1e-3), L1(1e-2, 1e-3)]))) == 2
+    with pytest.warns(ConvergenceWarning, match=r"1 rounds for alpha=0.001.*larger penalties"):
+        hasty.solve(problem, L1(1e-3, 1e-3))
 
 
 def test_lasso_leaves_out_every_feature_at_the_largest_slope_and_not_below():

@@ -11,6 +11,7 @@ from rounding import assert_same_outputs
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectFromModel, SelectKBest, f_regression
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -252,6 +253,20 @@ def test_clones_and_pickles_are_the_same_model():
 
 
 # ------------------------------------------------------------------------------- what is refused
+
+
+def test_a_frozen_map_is_used_as_it_is():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((60, 2))
+    y, kernel = X[:, 0] * X[:, 1], Gaussian(1.0)
+    frozen = FrozenEstimator(krein.Nystrom(kernel, 12, random_state=0).fit(X))
+    plain = krein.KreinRidge(kernel, 12, random_state=0)
+    model = clone(plain).set_params(kernel=None, features=frozen)
+    given = plain.set_params(features=frozen.estimator).fit(X, y)
+    stream = [(X[:25], y[:25]), (X[25:], y[25:])]
+    assert_allclose(clone(model).fit(stream).predict(X), given.predict(X), atol=1e-8)
+    for other in (clone(model).partial_fit(X, y), clone(model).set_params(cv="loo").fit(X, y)):
+        assert other.score(X, y) > 0.9
 
 
 def test_streams_cannot_tune_with_a_supervised_map():

@@ -75,10 +75,11 @@ class Certainty:
 
         The outputs of `decision_function` are calibrated on the outputs of rows that were held
         out. Two classes have Platt's sigmoid, or an isotonic function if there are at least 1000
-        rows and it is clearly better. More classes have a softmax with one temperature, and with
-        an offset of each class if that is clearly better. The likeliest class is the class of
-        `predict`. Weights of rows and classes count as they do in `fit`. For y with one column per
-        label, the probabilities of the labels have the shape of y.
+        rows and it is clearly better. More classes have a softmax with one temperature. If that is
+        clearly better, it has an offset for each class, or each class has a sigmoid against the
+        rest, and a power of the sigmoids is divided by its sum over the classes. The likeliest
+        class is the class of `predict`. Weights of rows and classes count as they do in `fit`. For
+        y with one column per label, the probabilities of the labels have the shape of y.
 
         Parameters
         ----------

@@ -205,10 +205,10 @@ class Estimator(NestedParameters, _progress.CallbackSupportMixin):
             return InMemory(X if isinstance(X, Sides) else self._sides(X))
         if self._needs_both_sides:
             raise self._no_pair(f"got one {type(X).__name__}")
+        layout = self._layout
         if self._is_blocks(X):
-            return Blocks(X)
+            return Blocks(X) if layout is None else Blocks(X).rows_for(layout)
         if is_stream(X):
-            layout = self._layout
             if layout is None:
                 return as_container(X)
             return open_like(X, layout) if is_path(X) else as_container(X).rows_for(layout)

@@ -60,7 +60,8 @@ features : transformer, default=None
     steps has scikit-learn's tag ``target_tags.required``, or if it cannot be fitted without y. It
     then gets the labels or numbers of these rows; equal rows get the target with the largest total
     weight (from a stream, the smallest target). It is fitted anew for each fold, because it has
-    seen the targets of its rows.
+    seen the targets of its rows. A fitted map in `sklearn.frozen.FrozenEstimator` is used as it is,
+    also if it has seen targets.
 alpha : float, "cv" or "gradient", default="cv"
     The penalty of the features of the kernel's positive part. "cv" tries a grid of penalties on all
     folds and needs one pass for all of them. "gradient" starts from the best penalties of the grid

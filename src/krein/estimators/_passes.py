@@ -200,13 +200,21 @@ class Doubts(Predictions):
     representation : Representation
     coef : ndarray of shape (q, p)
     posterior : Posterior
+    alpha : float
+        The penalty: ``σ²/(W alpha)`` is the prior variance of a feature.
     """
 
-    def __init__(self, representation: Representation, coef: Array, posterior: Posterior):
+    def __init__(
+        self, representation: Representation, coef: Array, posterior: Posterior, alpha: float
+    ):
         super().__init__(representation, coef)
-        self.posterior = posterior
+        self.posterior, self.alpha = posterior, alpha
 
     def _of(self, X: Any) -> Array:
         Z = self.representation.transform(X, self.n_rows)
         outputs = (Z @ self.coef.T.astype(Z.dtype)).astype(float)
-        return np.column_stack([outputs, self.posterior.variances(Z)])
+        variances = self.posterior.variances(Z)
+        if self.representation.is_exact:
+            # The part of f that vanishes on the rows of the fit keeps its prior variance.
+            variances += self.representation.missing(X, Z) / (self.posterior.weight * self.alpha)
+        return np.column_stack([outputs, variances])

@@ -58,14 +58,20 @@ class Wanted:
     @classmethod
     def of(cls, learner: Any) -> Wanted:
         """Read the parameters of a learner."""
+        role = "penalty" if hasattr(learner, "penalty") else "coupling"
+        kind = KINDS[getattr(learner, role, "split")]
+        if kind is Indefinite and learner.alpha_neg not in ("auto", "equal"):
+            raise ValueError(
+                f"{type(learner).__name__}({role}={getattr(learner, role)!r}) has one penalty, "
+                f"alpha, got alpha_neg={learner.alpha_neg!r} too: leave alpha_neg='auto', or use "
+                f"{role}='split'."
+            )
         return cls(
             learner.alpha,
             learner.alpha_neg,
             check_penalties("alphas", learner.alphas),
             check_penalties("alphas_neg", learner.alphas_neg),
-            Constrained
-            if hasattr(learner, "spread")
-            else KINDS[getattr(learner, "penalty", getattr(learner, "coupling", "split"))],
+            Constrained if hasattr(learner, "spread") else kind,
             getattr(learner, "spread", None),
         )
 

@@ -19,7 +19,7 @@ from ..forms import Form, Signature
 from ..kernels import Gaussian, Kernel
 from ..kernels.custom import is_precomputed
 from ..kernels.errors import BadPairError, counted_from, placed
-from ..rows import dense, in_double, left_of, right_of
+from ..rows import count, dense, in_double, left_of, right_of
 from ..streaming.survey import Rows
 from ._targets import Targets
 
@@ -48,6 +48,9 @@ class Representation:
     is_supervised : bool
         True if the map was fitted with targets. The features of a row whose target the map has seen
         are not those of a new row, so each fold needs a map of its own.
+    is_exact : bool
+        True if the features are exact on the rows of the fit: a Nyström map with all rows as
+        landmarks, of full rank, and a kernel that is positive definite on these rows.
     n_bytes : int
         The size of a feature.
     """
@@ -57,6 +60,7 @@ class Representation:
     is_two_sided: bool = False
     is_doubled: bool = False
     is_supervised: bool = False
+    is_exact: bool = False
     n_bytes: int = 8
 
     @classmethod
@@ -105,6 +109,12 @@ class Representation:
         """Return the features of rows as the second argument of the kernel."""
         X = _before_last(self.features, right_of(X))
         return np.asarray(dense(last_step(self.features).transform_dual(X)))
+
+    def missing(self, X: Any, Z: Array) -> Array:
+        """Return ``k(x, x) − ‖Z(x)‖²`` of rows, shape (n,): what exact features lack elsewhere."""
+        rows = _before_last(self.features, _seen(self.features, X))
+        values = last_step(self.features).kernel_.diag(rows)
+        return np.maximum(values - np.square(Z).sum(axis=1), 0.0)
 
     def warn_if_two_sided(self, owner: str, instead: str) -> None:
         """Warn that a learner that uses `transform` alone ignores the direction of the kernel.
@@ -272,7 +282,11 @@ class Recipe:
         sample = sample._replace(X=in_double(seen))
         with placed(sample.places, sample.places):
             features, supervised = _fitted(features, sample, targets)
-        found = replace(Representation.of(features, seen), is_supervised=supervised)
+        found = replace(
+            Representation.of(features, seen),
+            is_supervised=supervised,
+            is_exact=_is_exact(features, count(sample.X)),
+        )
         return found.of_both_sides() if self.both_sides else found
 
     def _copy(self, sample: Any) -> Any:
@@ -291,8 +305,11 @@ class Recipe:
 def _fitted(features: Any, sample: Rows, targets: Targets) -> tuple[Any, bool]:
     """Return the map, fitted on rows, and True if it was fitted with their targets.
 
-    A map gets targets if it says that it requires them, or if it can be fitted only with them.
+    A map gets targets if it says that it requires them, or if it can be fitted only with them. A
+    frozen map learns nothing; its `fit` has an argument y all the same.
     """
+    if isinstance(features, FrozenEstimator):
+        return features, False
     parts = [features, *features.get_params(deep=True).values()]
     if any(map(_requires_targets, parts)):
         features.fit(sample.X, targets.for_map(sample.y))
@@ -311,6 +328,16 @@ def _fitted(features: Any, sample: Rows, targets: Targets) -> tuple[Any, bool]:
     return features, False
 
 
+def _is_exact(features: Any, n_rows: int) -> bool:
+    """Return True if a map is exact on the rows of its fit, and its kernel positive definite."""
+    last = features[-1] if hasattr(features, "steps") else features
+    if not isinstance(last, Nystrom) or last._precomputed or last.own_values_ is not None:
+        return False
+    is_whole = min(count(last.landmarks_), last.n_components_) >= n_rows
+    form = getattr(last, "form_", None)
+    return is_whole and form is not None and bool(np.all(form.signs > 0))
+
+
 def _requires_targets(part: Any) -> bool:
     """Return True if a map, or a part of one, says that its `fit` requires y."""
     has_tags = hasattr(part, "fit") and hasattr(part, "__sklearn_tags__")
@@ -324,7 +351,7 @@ def scaled_gaussian(X: Any) -> Gaussian:
     else:
         X = np.asarray(X)
         variance = float(X.var(dtype=float)) if X.size else 0.0
-    return Gaussian(np.sqrt(X.shape[-1] * (variance if variance > 0 else 1.0) / 2))
+    return Gaussian(float(np.sqrt(X.shape[-1] * (variance if variance > 0 else 1.0) / 2)))
 
 
 def _seed(features: Any, rng: np.random.Generator) -> None:

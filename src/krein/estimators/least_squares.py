@@ -349,6 +349,11 @@ class LeastSquaresLearner(Learner):
         survey = self._survey(data, self._key(rng))
         if announced is not None:
             survey = survey.with_labels(announced)
+        elif survey.labels is not None and len(survey.labels) == 1:
+            raise ValueError(
+                f"{self._name}.partial_fit got rows of one class, {survey.labels.tolist()[0]!r}: "
+                "pass all classes to the first call as classes=…"
+            )
         targets = self._targets_of(survey)
         representation = self._recipe.fit(survey.sample, targets, rng)
         self._warn_of_direction(representation)

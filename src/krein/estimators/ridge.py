@@ -115,8 +115,10 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         `krein.learning.Posterior` has the equation. The standard deviation is that of a new target,
         ``√(σ² + variance of f(x))``. The mean squared error of rows that were held out contains
         the variance of f, too: σ² is this error times ``1 − degrees of freedom / number of rows``.
-        The model knows only the features. The features of a Nyström map vanish far from the
-        landmarks, so the standard deviation falls to σ there.
+        With all rows as landmarks of a positive definite kernel, this is Gaussian process
+        regression. Otherwise, and with a precomputed kernel, the model knows only the features. The
+        features of a Nyström map vanish far from the landmarks, so the standard deviation falls to
+        σ there.
 
         Parameters
         ----------
@@ -135,11 +137,13 @@ class KreinRidge(PartialNumbers, RegressorMixin, BaseEstimator):
         if not return_std:
             return super().predict(X)
         targets, posterior = self._targets_fitted, self._posterior
-        with blas_threads_for((), self._representation.width):
-            statistic = Doubts(self._representation, np.atleast_2d(self.coef_), posterior)
+        representation = self._representation
+        with blas_threads_for((), representation.width):
+            statistic = Doubts(representation, np.atleast_2d(self.coef_), posterior, self.alpha_)
             found = fold(self._checked(X), statistic).outputs
         outputs = found[:, :-1] + np.atleast_1d(self.intercept_)
-        noise = np.sqrt(posterior.noise_share) * self._calibration.deviation
+        least = 0.0 if representation.is_exact else 1 / posterior.weight
+        noise = np.sqrt(posterior.noise_share(least)) * self._calibration.deviation
         std = np.outer(np.sqrt(1 + found[:, -1]), noise)
         return targets.decode(outputs), targets.decision(std)
 

@@ -3,7 +3,7 @@
 `solver_for` is the one place that says which combinations exist.
 """
 
-from .calibration import Calibration, Isotonic, Separate, Sigmoid, Softmax, calibrated
+from .calibration import Calibration, Isotonic, OneVsRest, Separate, Sigmoid, Softmax, calibrated
 from .cholesky import Cholesky
 from .combinations import SOLVERS, solver_for
 from .coordinates import CoordinateDescent
@@ -34,6 +34,7 @@ __all__ = [
     "LeftOut",
     "MarginLoss",
     "Newton",
+    "OneVsRest",
     "Posterior",
     "Residuals",
     "Secular",

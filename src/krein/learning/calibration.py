@@ -237,6 +237,64 @@ class Isotonic:
 
 
 @dataclass(frozen=True)
+class OneVsRest:
+    """A power of a sigmoid of the output of each class, divided by the sum over all classes.
+
+    ``P(c) ∝ (1 + exp(−slope_c · f_c − offset_c))^(−power)``. Some classes may be hard to tell from
+    the rest where others are easy. With the power 1, the probabilities are often too equal.
+
+    Attributes
+    ----------
+    parts : tuple of Sigmoid
+        The sigmoid of each class against the rest.
+    power : float, default=1.0
+        The power of the sigmoids, which is not negative.
+
+    References
+    ----------
+    B. Zadrozny, C. Elkan. Transforming Classifier Scores into Accurate Multiclass Probability
+    Estimates. KDD 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from krein.learning import OneVsRest, Sigmoid
+    >>> each = OneVsRest((Sigmoid(2.0, 0.0), Sigmoid(2.0, 0.0), Sigmoid(0.0, 0.0)))
+    >>> each.probabilities(np.array([[1.0, 0.0, 0.0]])).round(2)
+    array([[0.47, 0.27, 0.27]])
+    """
+
+    parts: tuple[Sigmoid, ...]
+    power: float = 1.0
+
+    @classmethod
+    def of(cls, outputs: Array, codes: NDArray[np.intp], weight: Array) -> OneVsRest:
+        """Minimise the log-loss on held-out rows, first of each class against the rest.
+
+        Parameters
+        ----------
+        outputs : ndarray of shape (n, k)
+        codes : ndarray of int of shape (n,)
+            The index of the class of each row.
+        weight : ndarray of shape (n,)
+        """
+        labels = codes[:, None] == np.arange(outputs.shape[1])
+        columns = zip(outputs.T, labels.T.astype(np.intp), strict=True)
+        parts = tuple(Sigmoid.of(f[:, None], own, weight) for f, own in columns)
+        return cls(parts, Softmax.of(cls(parts)._logs(outputs), codes, weight).slope)
+
+    def probabilities(self, outputs: Array) -> Array:
+        """Return the probabilities of the classes, shape (n, k), for outputs of shape (n, k)."""
+        found = softmax(self.power * self._logs(outputs), axis=1)
+        return _agreeing(found, outputs.argmax(axis=1))
+
+    def _logs(self, outputs: Array) -> Array:
+        """Return the logarithms of the sigmoids, which may all be as small as 1e-300."""
+        slopes, offsets = np.array([(part.slope, part.offset) for part in self.parts]).T
+        return -np.logaddexp(0, -slopes * outputs - offsets)
+
+
+@dataclass(frozen=True)
 class Separate:
     """The probabilities of several labels that a row may have at once.
 
@@ -266,10 +324,10 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     """Return the calibration of held-out rows.
 
     Two classes get a `Sigmoid` or, if there is evidence for it, an `Isotonic` function. More
-    classes get a `Softmax` without offsets or, if there is evidence for them, with offsets. There
-    is evidence if there are at least 1000 rows, or 100 rows of 3 to 100 classes, and the
-    log-loss is smaller by more than two standard errors, fitted on one half of the rows and
-    measured on the other half, and vice versa.
+    classes get a `Softmax` without offsets or, if there is evidence for them, with offsets or
+    sigmoids of `OneVsRest`. There is evidence if there are at least 1000 rows, or 100 rows of 3 to
+    100 classes, and the log-loss is smaller by more than two standard errors, fitted on one half of
+    the rows and measured on the other half, and vice versa.
 
     Parameters
     ----------
@@ -288,34 +346,32 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     >>> type(calibrated(outputs, codes, np.ones(4))).__name__
     'Sigmoid'
     """
-    simple: Fitter = Sigmoid.of
-    rich: Fitter = Isotonic.of
-    if outputs.shape[1] > 1:
-        simple, rich = Softmax.of, partial(Softmax.of, shifts=True)
     n, k = outputs.shape
-    enough = n >= (MANY if k == 1 else SOME) and k <= SOME
-    chosen = rich if enough and _is_better(rich, simple, outputs, codes, weight) else simple
+    chosen: Fitter = Sigmoid.of if k == 1 else Softmax.of
+    if n < (MANY if k == 1 else SOME) or k > SOME:
+        return chosen(outputs, codes, weight)
+    others: list[Fitter] = [Isotonic.of]
+    if k > 1:
+        others = [partial(Softmax.of, shifts=True), OneVsRest.of]
+    least, share = _losses(chosen, outputs, codes, weight), weight / weight.sum()
+    for other in others:
+        losses = _losses(other, outputs, codes, weight)
+        gain = least - losses
+        mean = float(share @ gain)
+        if mean > 2 * float(np.sqrt(np.square(share) @ np.square(gain - mean))):
+            chosen, least = other, losses
     return chosen(outputs, codes, weight)
 
 
-def _is_better(
-    rich: Fitter, simple: Fitter, outputs: Array, codes: NDArray[np.intp], weight: Array
-) -> bool:
-    """Return True if `rich` is better than `simple` by more than two standard errors."""
+def _losses(fit: Fitter, outputs: Array, codes: NDArray[np.intp], weight: Array) -> Array:
+    """Return the log-loss of each row (n,), by a calibration of the other half of the rows."""
     halves = np.arange(len(outputs)) % 2
-    gain = np.empty(len(outputs))
+    losses = np.empty(len(outputs))
     for half in (0, 1):
         train, test = halves != half, halves == half
-        first, second = (
-            -np.log(np.maximum(found.probabilities(outputs[test]), LEAST))
-            for found in (
-                fit(outputs[train], codes[train], weight[train]) for fit in (simple, rich)
-            )
-        )
-        gain[test] = (first - second)[np.arange(test.sum()), codes[test]]
-    share = weight / weight.sum()
-    mean = float(share @ gain)
-    return mean > 2 * float(np.sqrt(np.square(share) @ np.square(gain - mean)))
+        P = fit(outputs[train], codes[train], weight[train]).probabilities(outputs[test])
+        losses[test] = -np.log(np.maximum(P, LEAST))[np.arange(test.sum()), codes[test]]
+    return losses
 
 
 def as_counts(weight: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +10,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import outside_level
 from ..forms import Form
 from .losses import SquaredError
 from .penalties import L1
@@ -57,8 +60,24 @@ class CoordinateDescent:
     penalty: ClassVar[type] = L1
 
     def solve(self, problem: LeastSquares, penalty: L1) -> Array:
-        """Return the coefficients, shape (p, q)."""
-        return next(self.path(problem, [penalty]))
+        """Return the coefficients, shape (p, q), with a warning if they have not converged."""
+        coef, converged = next(self._solutions(problem, [penalty]))
+        if not converged:
+            warnings.warn(
+                f"Coordinate descent did not converge in {self.max_iter} rounds for "
+                f"alpha={penalty.alpha:.3g}, alpha_neg={penalty.alpha_neg:.3g}: use larger "
+                "penalties, or penalty='split'.",
+                ConvergenceWarning,
+                stacklevel=outside_level(),
+            )
+        return coef
+
+    def path(self, problem: LeastSquares, penalties: list[L1]) -> Iterator[Array]:
+        """Return the coefficients for each of several penalties.
+
+        A penalty that is only tried may be too small to converge; nobody is warned about it.
+        """
+        return (coef for coef, _ in self._solutions(problem, penalties))
 
     def _rows(self, problem: LeastSquares) -> tuple[Array, Array]:
         """Return R with ``RᵀR`` the Gram matrix and targets t with ``Rᵀt`` the cross products.
@@ -74,8 +93,10 @@ class CoordinateDescent:
         roots, axes = np.sqrt(values[kept])[:, None], vectors[:, kept].T
         return roots * axes, axes @ problem.cross / roots
 
-    def path(self, problem: LeastSquares, penalties: list[L1]) -> Iterator[Array]:
-        """Yield the coefficients for each of several penalties."""
+    def _solutions(
+        self, problem: LeastSquares, penalties: list[L1]
+    ) -> Iterator[tuple[Array, bool]]:
+        """Yield the coefficients for each of several penalties, and True if they have converged."""
         from sklearn.linear_model import Lasso
 
         p = problem.width
@@ -89,9 +110,11 @@ class CoordinateDescent:
             solver = Lasso(
                 alpha=1 / (2 * len(R)), fit_intercept=False, max_iter=self.max_iter, tol=self.tol
             )
+            coef, converged = np.zeros((p, target.shape[1])), True
             # Targets without variance have no scale, and scikit-learn would warn about them.
-            found = [
-                solver.fit(R * scale, column).coef_ if column.any() else np.zeros(p)
-                for column in target.T
-            ]
-            yield np.stack(found, axis=1) * scale[:, None]
+            for place in np.flatnonzero(target.any(axis=0)):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", ConvergenceWarning)
+                    coef[:, place] = solver.fit(R * scale, target[:, place]).coef_
+                converged = converged and solver.n_iter_ < self.max_iter
+            yield coef * scale[:, None], converged

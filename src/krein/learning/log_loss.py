@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
+from scipy.special import log_softmax, softmax
 
 from .._threads import blas_threads_for
 
@@ -50,13 +50,11 @@ def least_log_loss(f: Array, targets: Array, weight: Array, free: Sequence[int])
         slope, *offsets = whole(theta)
         return slope * f + np.array(offsets)
 
-    def loss(theta: Array) -> float:
-        S = scores(theta)
-        return float(share @ (logsumexp(S, axis=1) - (targets * S).sum(axis=1)))
-
-    def gradient(theta: Array) -> Array:
-        rest = share[:, None] * (softmax(scores(theta), axis=1) - targets)
-        return np.append((rest * f).sum(), rest.sum(axis=0))[free]
+    def loss_and_gradient(theta: Array) -> tuple[float, Array]:
+        logs = log_softmax(scores(theta), axis=1)
+        rest = share[:, None] * (np.exp(logs) - targets)
+        gradient = np.append((rest * f).sum(), rest.sum(axis=0))[free]
+        return -float(share @ (targets * logs).sum(axis=1)), gradient
 
     def hessian(theta: Array) -> Array:
         P = softmax(scores(theta), axis=1)
@@ -67,9 +65,11 @@ def least_log_loss(f: Array, targets: Array, weight: Array, free: Sequence[int])
         return np.block([[corner, edge], [edge[:, None], offsets]])[np.ix_(free, free)]
 
     start, options = np.zeros(len(free)), {"gtol": 1e-10, "max_trust_radius": 1e6}
-    near = minimize(loss, start, jac=gradient, hess=hessian, method="trust-ncg", options=options).x
+    near = minimize(
+        loss_and_gradient, start, jac=True, hess=hessian, method="trust-ncg", options=options
+    ).x
     # A Newton step squares the error, so this one leaves rounding errors only.
-    near -= _newton_step(hessian(near), gradient(near))
+    near -= _newton_step(hessian(near), loss_and_gradient(near)[1])
     slope, *offsets = whole(near).tolist()
     return [slope / scale, *offsets]
 

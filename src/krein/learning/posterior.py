@@ -92,14 +92,18 @@ class Posterior:
         degrees = len(used) - lost + fit_intercept
         return cls(used, factor, problem.z_mean, fit_intercept, total, degrees)
 
-    @property
-    def noise_share(self) -> float:
-        """The share of the noise in the mean squared error of rows that were held out in turn.
+    def noise_share(self, least: float = 0.0) -> float:
+        """Return the share of the noise in the mean squared error of rows that were held out.
 
         A held-out row with the leverage h, its variance over σ² in the posterior of all rows, has
         the expected squared error ``σ² / (1 − h)``. The mean leverage takes the place of h.
+
+        Parameters
+        ----------
+        least : float, default=0.0
+            The smallest share to return.
         """
-        return max(1 - self.degrees / self.weight, 1 / self.weight)
+        return max(1 - self.degrees / self.weight, least, float(np.finfo(float).eps))
 
     def variances(self, Z: Array) -> Array:
         """Return the posterior variance of f over σ² at rows of features (n, p), shape (n,)."""

@@ -6,16 +6,17 @@ a list of strings, a file and a user-defined generator all yield the same kind o
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ..rows import as_rows, column_names, concatenated, count, is_table
-from .columns import Layout
+from .columns import Layout, listed
 
 # The default number of rows of a block. Learners compute features in blocks of 24 MB, which have
 # 6144 rows of 512 features or 3072 rows of 1024 features.
@@ -163,6 +164,20 @@ class Blocks(Container):
                     "iterator, or a file."
                 )
         self.source = source
+        # The names of the columns of an earlier fit.
+        self._expected: list[str] | None = None
+
+    def rows_for(self, layout: Layout, *, target: bool = False) -> Self:
+        """Return the same rows; frames must have the columns of an earlier fit."""
+        made = copy.copy(self)
+        if layout.names is not None:
+            made._expected = list(layout.names)
+        return made
+
+    @property
+    def feature_names(self) -> list[str] | None:  # type: ignore[override]  # of the first block
+        kept = self.source if isinstance(self.source, list | tuple) else ()
+        return self._expected or next((_names(item) for item in kept), None)
 
     @property
     def n_rows(self) -> int | None:
@@ -171,9 +186,16 @@ class Blocks(Container):
         return sum(count(block.X) for block in self)
 
     def __iter__(self) -> Iterator[Block]:
-        made = self.source() if callable(self.source) else self.source
-        for number, item in enumerate(made):
-            yield _as_block(item, number)
+        expected = self._expected
+        for number, item in enumerate(self.source() if callable(self.source) else self.source):
+            block, names = _as_block(item, number), _names(item)
+            expected = expected or names
+            if names is not None and expected is not None and names != expected:
+                raise ValueError(
+                    f"The columns of block {number} are {listed(names)}, but {listed(expected)} "
+                    "are expected: pass the same columns in the same order."
+                )
+            yield block
 
 
 def split(block: Block, rows: int) -> Iterator[Block]:
@@ -260,6 +282,11 @@ def _as_block(item: Any, number: int) -> Block:
             f"X of block {number} must be a matrix or a list of objects, got {type(X).__name__}."
         )
     return Block(as_rows(X), *(None if side is None else _side(side) for side in sides))
+
+
+def _names(item: Any) -> list[str] | None:
+    """Return the column names of a block that the user supplies."""
+    return column_names(item[0] if isinstance(item, tuple) else item)
 
 
 def is_path(X: Any) -> bool:

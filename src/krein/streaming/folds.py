@@ -130,6 +130,11 @@ class GivenFolds:
                     "use a KFold, not a RepeatedKFold."
                 )
             places[test] = number
+        if not np.any(places >= 0):
+            raise ValueError(
+                "cv yields no test rows. A generator yields its splits once, and copies of the "
+                "learner share it: pass a list, cv=list(splitter.split(X, y))."
+            )
         return cls(number + 1, places)
 
     def __call__(self, hashes: Hashes, rows: slice) -> NDArray[np.intp]:
