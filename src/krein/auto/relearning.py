@@ -21,10 +21,6 @@ from .relevance import column_factors
 
 Array = NDArray[np.floating]
 
-# The largest number of steps from the geometric mean of the factors of all rows and of factors 1.
-# A start at the factors of all rows would need more steps to forget the rows of the fold.
-STEPS = 12
-
 
 @dataclass(frozen=True, kw_only=True)
 class Relearning(Recipe):
@@ -63,10 +59,13 @@ class Relearning(Recipe):
         return replace(found, is_supervised=True)
 
     def _factors(self, X: Array, hashes: Hashes) -> Array:
-        """Return the factors that some rows teach."""
+        """Return the factors that some rows teach.
+
+        The search does not start near the factors of all rows: with about as many columns as rows,
+        it would stop before it has forgotten the rows of the fold.
+        """
         Y, weight = self.equal.of(hashes)
         used = np.flatnonzero(weight)[:LEARNED]
-        given = self.features["columns"]
-        start = np.sqrt(given.factors)
-        rows = Columns(densify=given.densify).fit(X).transform(X[used])
-        return column_factors(rows, Y[used], weight[used], self.teacher, start, STEPS)
+        densify = self.features["columns"].densify
+        rows = Columns(densify=densify).fit(X).transform(X[used])
+        return column_factors(rows, Y[used], weight[used], self.teacher)
