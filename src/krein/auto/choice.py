@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +77,8 @@ class Choice:
         rough kernels, because classes jump at their boundary. A margin machine needs the sign of a
         function only, and with a smooth kernel it finds smooth boundaries from fewer rows. None if
         the first kernel is smooth.
+    moved : str
+        A sentence on values far from the centre of their column, which the columns do not keep.
     """
 
     options: list[Option]
@@ -84,6 +86,7 @@ class Choice:
     note: str = ""
     taught: Hashes | None = None
     smooth: Kernel | None = None
+    moved: str = ""
 
     @property
     def kernel(self) -> Kernel:
@@ -120,7 +123,8 @@ class Choice:
             lines.append(f"{name:<28}{one.factor:>8.3g}{one.n_rows:>8}{one.loss:>15.4g}{mark}")
         said = f" ({self.note})" if self.note else ""
         chosen = " and ".join(one_line(option.kernel) for option in self.options)
-        return "\n".join([*lines, f"Chosen: {chosen}{said}."])
+        lines.append(f"Chosen: {chosen}{said}.")
+        return "\n".join([*lines, self.moved] if self.moved else lines)
 
 
 def _always() -> bool:
@@ -156,8 +160,13 @@ def choose_kernel(
         return Choice([Option(best.kernel, None)], search.tried)
     columns = Columns(densify=is_smaller_dense(X)).fit(X)
     sample = Sample(columns.transform(X[:n]), Y[:n], weight[:n])
+    return replace(_of_table(sample, columns, X, in_time), moved=columns.moved(X))
+
+
+def _of_table(sample: Sample, columns: Columns, X: Any, in_time: Callable[[], bool]) -> Choice:
+    """Choose the kernel of a table, whose first rows are the sample in units of its columns."""
     search = Search(sample, families(sample.X), in_time)
-    if n < FEWEST:
+    if len(sample) < FEWEST:
         first = search.attempt(0, "Gaussian", 0.5)
         return Choice([Option(first.kernel, columns)], search.tried)
     best = search.run()

@@ -18,6 +18,8 @@ from ..rows import in_double
 TAIL = 0.01
 # Values are moved to at most this many scales from the centre of their column.
 LIMIT = 10.0
+# At most this many columns are named in a sentence.
+NAMED = 5
 # A column whose spread is below this share of its largest value is constant up to rounding.
 CONSTANT = 1e-12
 
@@ -104,6 +106,24 @@ class Columns(_Arrays):
             return (X.astype(float) @ sparse.diags(scales)).tocsr()
         with np.errstate(over="ignore"):
             return np.clip((X - self.center_) / self.scale_, -LIMIT, LIMIT) * factors
+
+    def moved(self, X: Any) -> str:
+        """Return a sentence on the values of X that `transform` moves; empty if there are none."""
+        X = self._checked(X, reset=False)
+        if sparse.issparse(X):
+            return ""
+        with np.errstate(over="ignore"):
+            beyond = np.abs((X - self.center_) / self.scale_) > LIMIT
+        n_rows, columns = int(beyond.any(axis=1).sum()), np.flatnonzero(beyond.any(axis=0))
+        if not n_rows:
+            return ""
+        said = ", ".join(map(str, columns[:NAMED])) + (", …" if len(columns) > NAMED else "")
+        return (
+            f"Moved: {n_rows} of {len(X)} rows have values more than {LIMIT:g} units from the "
+            f"centre of a column, which count as {LIMIT:g} units (columns {said}). If these values "
+            "are no errors, transform the columns, e.g. with sklearn.preprocessing."
+            "PowerTransformer, or compare with a linear model."
+        )
 
     def _checked(self, X: Any, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
