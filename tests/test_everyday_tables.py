@@ -252,18 +252,6 @@ def test_an_outlier_and_a_constant_do_no_harm():
     assert_rounded(model.predict(new), model.predict(rows[NEW]))
 
 
-def test_the_report_says_which_values_are_moved():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3))
-    plain = KreinRegressor(random_state=0).fit(X, X[:, 0])
-    assert "Moved" not in str(plain.report_)
-    X[[4, 7], 1] = 1e3
-    X[7, 2] = -1e3
-    model = KreinRegressor(random_state=0).fit(X, X[:, 0])
-    assert "Moved: 2 of 300 rows" in str(model.report_)
-    assert "(columns 1, 2)" in str(model.report_)
-
-
 def test_columns_are_robust():
     made = np.column_stack([np.arange(200.0), np.r_[1e9, np.arange(199.0)], np.full(200, 5.0)])
     Z = Columns().fit_transform(made)

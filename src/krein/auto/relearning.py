@@ -16,7 +16,6 @@ from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..streaming.survey import Rows
 from .choice import LEARNED
-from .columns import Columns
 from .relevance import column_factors
 
 Array = NDArray[np.floating]
@@ -66,6 +65,6 @@ class Relearning(Recipe):
         """
         Y, weight = self.equal.of(hashes)
         used = np.flatnonzero(weight)[:LEARNED]
-        densify = self.features["columns"].densify
-        rows = Columns(densify=densify).fit(X).transform(X[used])
+        columns = clone(self.features["columns"]).set_params(factors=None)
+        rows = columns.fit(X).transform(X[used])
         return column_factors(rows, Y[used], weight[used], self.teacher)
