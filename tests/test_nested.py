@@ -14,7 +14,8 @@ from krein import (
     Nystrom,
     VarianceConstrainedClassifier,
 )
-from krein.kernels import DeltaGaussian, EditDistance, Similarity
+from krein.features.explosions import UnlikeRowsWarning
+from krein.kernels import DeltaGaussian, EditDistance, Sigmoid, Similarity
 from krein.streaming import Blocks
 
 RNG = np.random.default_rng(0)
@@ -114,3 +115,15 @@ def test_the_automatic_learner_refits_on_few_rows():
     model = KreinClassifier(KERNEL, random_state=0).fit(X, LABELS)
     assert model.best_estimator_.nested
     assert {trial.features for trial in model.report_.trials} >= {"Nystrom", "similarities"}
+
+
+def test_rows_of_a_fold_that_are_unlike_the_others_are_no_news_but_new_rows_are():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(120, 6))
+    rows[7] *= 4
+    rows[30] *= 3
+    features = Nystrom(Sigmoid(0.3, -1.0), 90, random_state=0)
+    # Warnings are errors: without row 7 the features of row 7 would explode.
+    model = KreinRidge(features=features, nested=True, random_state=0).fit(rows, rows[:, 0])
+    with pytest.warns(UnlikeRowsWarning, match="rows are unlike the training rows"):
+        model.predict(30 * rows)

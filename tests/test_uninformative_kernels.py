@@ -141,3 +141,12 @@ def test_values_of_automatic_learners_are_judged(owner, X, y):
     learner.fit(D, y)  # without a warning
     with pytest.warns(UninformativeWarning, match="nearly the identity"):
         owner("precomputed", n_components=5, random_state=0).fit(np.eye(60), y)
+
+
+def test_a_kernel_that_the_fit_has_chosen_is_not_blamed():
+    # Warnings are errors. The classes are noise, so the narrowest kernel is as good as any. Trials
+    # on few rows, which decide whether a margin machine pays, warned of it.
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(450, 50)), rng.integers(0, 2, 450)
+    model = krein.KreinClassifier(random_state=0).fit(*noise)
+    assert uninformative(model.kernel_(model.best_estimator_.features_[:-1].transform(noise[0])))

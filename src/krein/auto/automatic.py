@@ -34,7 +34,6 @@ from ..estimators._representation import Recipe, last_step, scaled_gaussian
 from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
-from ..kernels.values import UninformativeWarning
 from ..rows import count, in_double, is_objects
 from ..streaming import Block, Collected, Data, InMemory, Survey, fold, split
 from ..streaming.data import map_rows
@@ -119,9 +118,7 @@ class Automatic(Certainty, Estimator):
             with one_blas_thread():
                 data, survey = self._look(X, y, sample_weight)
                 trials, maps, kernel = self._planned(data, survey, clock)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UninformativeWarning)  # `_planned` has warned
-                self._run(trials, maps)
+            self._run(trials, maps)
             if isinstance(kernel, Remembered):
                 kernel.memory.forget()
         return self

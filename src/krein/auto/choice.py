@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..kernels import Gaussian, Kernel
 from ..kernels.errors import one_line
 from ..rows import count
 from .columns import Columns, is_smaller_dense
-from .mixing import WORTH, mixture, squared_error
+from .mixing import CLEARLY, WORTH, mixture, squared_error
 from .relevance import column_factors
 from .search import POSITIVE, SECOND, STEP, Sample, Search, Tried, families, family_of
 
@@ -77,6 +77,8 @@ class Choice:
         rough kernels, because classes jump at their boundary. A margin machine needs the sign of a
         function only, and with a smooth kernel it finds smooth boundaries from fewer rows. None if
         the first kernel is smooth.
+    far : str
+        A sentence on values far from the centre of their column; empty if there are none.
     """
 
     options: list[Option]
@@ -84,6 +86,7 @@ class Choice:
     note: str = ""
     taught: Hashes | None = None
     smooth: Kernel | None = None
+    far: str = ""
 
     @property
     def kernel(self) -> Kernel:
@@ -120,7 +123,8 @@ class Choice:
             lines.append(f"{name:<28}{one.factor:>8.3g}{one.n_rows:>8}{one.loss:>15.4g}{mark}")
         said = f" ({self.note})" if self.note else ""
         chosen = " and ".join(one_line(option.kernel) for option in self.options)
-        return "\n".join([*lines, f"Chosen: {chosen}{said}."])
+        lines.append(f"Chosen: {chosen}{said}.")
+        return "\n".join([*lines, self.far] if self.far else lines)
 
 
 def _always() -> bool:
@@ -130,6 +134,39 @@ def _always() -> bool:
 def given_kernel(kernel: Kernel) -> Choice:
     """Return the choice of a kernel without parameters "median"."""
     return Choice([Option(kernel, None)], [])
+
+
+class _Searched(NamedTuple):
+    """The best kernel of equal widths on some columns."""
+
+    columns: Columns
+    sample: Sample
+    search: Search
+    best: Tried
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        X: Any,
+        Y: Array,
+        weight: Array,
+        in_time: Callable[[], bool],
+        good: list[str] | None = None,
+    ) -> Self:
+        """Search the best kernel of all families, or of the good ones, on the first rows of X."""
+        n = len(Y)
+        columns.fit(X)
+        sample = Sample(columns.transform(X[:n]), Y, weight)
+        kinds = [kind for kind in families(sample.X) if good is None or kind.name in good]
+        search = Search(sample, kinds, in_time)
+        best = search.run() if n >= FEWEST else search.attempt(0, "Gaussian", 0.5)
+        return cls(columns, sample, search, best)
+
+    @property
+    def loss(self) -> float:
+        """The loss of the best kernel."""
+        return self.best.loss
 
 
 def choose_kernel(
@@ -154,33 +191,48 @@ def choose_kernel(
         search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)], in_time)
         best = search.run() if n >= FEWEST else search.attempt(0, type(kernel).__name__, 1.0)
         return Choice([Option(best.kernel, None)], search.tried)
-    columns = Columns(densify=is_smaller_dense(X)).fit(X)
-    sample = Sample(columns.transform(X[:n]), Y[:n], weight[:n])
-    search = Search(sample, families(sample.X), in_time)
-    if n < FEWEST:
-        first = search.attempt(0, "Gaussian", 0.5)
-        return Choice([Option(first.kernel, columns)], search.tried)
-    best = search.run()
+    Y, weight = Y[:n], weight[:n]
+    limited = _Searched.of(Columns(densify=is_smaller_dense(X)), X, Y, weight, in_time)
+    moved = limited.columns.moved(X)
+    if not moved or n < FEWEST or not in_time():
+        return _of_table(limited, X, in_time, f"Moved: {moved}." if moved else "")
+    # Values far away may be errors, or what a nearly linear function learns most from.
+    free = limited.columns.get_params() | {"limit": np.inf}
+    kept = _Searched.of(Columns(**free), X, Y, weight, in_time, limited.search.good)
+    said = f"the squared error is {kept.loss:.4g} if they are kept, {limited.loss:.4g} if not"
+    if kept.loss < CLEARLY * limited.loss and kept.best.n_rows == limited.best.n_rows:
+        return _of_table(kept, X, in_time, f"Kept: {moved}; {said}.")
+    return _of_table(limited, X, in_time, f"Moved: {moved}; {said}.")
+
+
+def _of_table(searched: _Searched, X: Any, in_time: Callable[[], bool], far: str) -> Choice:
+    """Choose whether columns have widths of their own, after the kernel of equal widths."""
+    columns, sample, search, best = searched
+    if len(sample) < FEWEST:
+        return Choice([Option(best.kernel, columns)], search.tried, far=far)
     equal = Option(best.kernel, columns)
     smooth = _smooth(sample, equal)
     if not in_time():
         note = "max_seconds leaves no time for more"
-        return Choice([equal], search.tried, note, smooth=smooth)
+        return Choice([equal], search.tried, note, smooth=smooth, far=far)
     teacher = _teacher(best, search.tried)
     factors, weights, note = _factors(sample, best, teacher)
     if factors is None:
-        return Choice([equal], search.tried, note, smooth=smooth)
+        return Choice([equal], search.tried, note, smooth=smooth, far=far)
     scaled = sample.of(sample.X * factors)
     kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
     again = Search(scaled, kinds, in_time, by_column=True)
     found = again.run()
-    both = [Option(found.kernel, Columns(factors, columns.densify), teacher=teacher), equal]
+    both = [
+        Option(found.kernel, Columns(factors, columns.densify, columns.limit), teacher=teacher),
+        equal,
+    ]
     if len(sample) > SECOND and in_time():
         weights, note = _weights(sample, both)
     options = [o._replace(share=w) for o, w in zip(both, weights, strict=True) if w]
     taught = hash_rows(X[:LEARNED]) if weights[0] else None
     tried = [*search.tried, *again.tried]
-    return Choice(options, tried, note, taught, _smooth(sample, options[0]))
+    return Choice(options, tried, note, taught, _smooth(sample, options[0]), far)
 
 
 def _smooth(sample: Sample, first: Option) -> Kernel | None:

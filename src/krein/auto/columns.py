@@ -18,6 +18,8 @@ from ..rows import in_double
 TAIL = 0.01
 # Values are moved to at most this many scales from the centre of their column.
 LIMIT = 10.0
+# At most this many columns are named in a sentence.
+NAMED = 5
 # A column whose spread is below this share of its largest value is constant up to rounding.
 CONSTANT = 1e-12
 
@@ -43,7 +45,7 @@ class _Arrays(OneToOneFeatureMixin, BaseEstimator):
 class Columns(_Arrays):
     """Robustly standardised columns, each times a factor of its own.
 
-    ``z_j = w_j · clip((x_j − c_j) / s_j, ±10)``, where c_j and s_j are the mean and the standard
+    ``z_j = w_j · clip((x_j − c_j) / s_j, ±limit)``, where c_j and s_j are the mean and the standard
     deviation of column j after its smallest and largest percent are moved to the 1 % and 99 %
     quantiles. If nearly all values are equal, s_j is the plain standard deviation. Constant columns
     become zero.
@@ -57,6 +59,8 @@ class Columns(_Arrays):
         The factors w_j; None means 1 for all columns.
     densify : bool, default=False
         True if a sparse matrix becomes an array.
+    limit : float, default=10.0
+        The largest distance from the centre, in scales; infinite if no value is moved.
 
     Attributes
     ----------
@@ -76,8 +80,10 @@ class Columns(_Arrays):
            [ 1.7,  0. ]])
     """
 
-    def __init__(self, factors: ArrayLike | None = None, densify: bool = False):
-        self.factors, self.densify = factors, densify
+    def __init__(
+        self, factors: ArrayLike | None = None, densify: bool = False, limit: float = LIMIT
+    ):
+        self.factors, self.densify, self.limit = factors, densify, limit
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn centre and scale of each column."""
@@ -103,7 +109,23 @@ class Columns(_Arrays):
             scales = np.broadcast_to(factors / self.scale_, X.shape[1:])
             return (X.astype(float) @ sparse.diags(scales)).tocsr()
         with np.errstate(over="ignore"):
-            return np.clip((X - self.center_) / self.scale_, -LIMIT, LIMIT) * factors
+            return np.clip((X - self.center_) / self.scale_, -self.limit, self.limit) * factors
+
+    def moved(self, X: Any) -> str:
+        """Return which values of X `transform` moves, in words; empty if there are none."""
+        X = self._checked(X, reset=False)
+        if sparse.issparse(X):
+            return ""
+        with np.errstate(over="ignore"):
+            beyond = np.abs((X - self.center_) / self.scale_) > self.limit
+        if not beyond.any():
+            return ""
+        n_rows, columns = int(beyond.any(axis=1).sum()), np.flatnonzero(beyond.any(axis=0))
+        said = ", ".join(map(str, columns[:NAMED])) + (", …" if len(columns) > NAMED else "")
+        return (
+            f"values of {n_rows} of {len(X)} rows that are more than {self.limit:g} units from the "
+            f"centre of a column (columns {said})"
+        )
 
     def _checked(self, X: Any, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]

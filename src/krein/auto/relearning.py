@@ -16,14 +16,9 @@ from ..estimators._targets import Targets
 from ..kernels import Kernel
 from ..streaming.survey import Rows
 from .choice import LEARNED
-from .columns import Columns
 from .relevance import column_factors
 
 Array = NDArray[np.floating]
-
-# The largest number of steps from the geometric mean of the factors of all rows and of factors 1.
-# A start at the factors of all rows would need more steps to forget the rows of the fold.
-STEPS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +58,13 @@ class Relearning(Recipe):
         return replace(found, is_supervised=True)
 
     def _factors(self, X: Array, hashes: Hashes) -> Array:
-        """Return the factors that some rows teach."""
+        """Return the factors that some rows teach.
+
+        The search does not start near the factors of all rows: with about as many columns as rows,
+        it would stop before it has forgotten the rows of the fold.
+        """
         Y, weight = self.equal.of(hashes)
         used = np.flatnonzero(weight)[:LEARNED]
-        given = self.features["columns"]
-        start = np.sqrt(given.factors)
-        rows = Columns(densify=given.densify).fit(X).transform(X[used])
-        return column_factors(rows, Y[used], weight[used], self.teacher, start, STEPS)
+        columns = clone(self.features["columns"]).set_params(factors=None)
+        rows = columns.fit(X).transform(X[used])
+        return column_factors(rows, Y[used], weight[used], self.teacher)

@@ -168,7 +168,6 @@ def column_factors(
     weight: Array,
     kernel: Kernel,
     start: Array | None = None,
-    steps: int = STEPS,
 ) -> Array:
     """Return the factor of each column that maximises the likelihood.
 
@@ -181,8 +180,6 @@ def column_factors(
     kernel : Gaussian, Matern or Laplacian
     start : ndarray of shape (d,), default=None
         The factors at the start; None means 1.
-    steps : int, default=40
-        The largest number of steps.
     """
     from scipy.optimize import minimize
 
@@ -196,6 +193,6 @@ def column_factors(
         jac=True,
         method="L-BFGS-B",
         bounds=[np.log(REACH)] * X.shape[1] + [np.log(NOISE)],
-        options={"maxiter": steps},
+        options={"maxiter": STEPS},
     )
     return np.exp(found.x[:-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import numpy as np
 from .._threads import blas_threads_for
 from ..estimators._errors import NoFoldsError
 from ..kernels.errors import BadPairError
+from ..kernels.values import UninformativeWarning
 from ..streaming import HeldRows
 from .clock import Clock
 from .maps import RIDGE, TWO_SIDED, Candidate
@@ -148,7 +150,9 @@ class Trials:
         """Fit a trial; return why it failed, or an empty string."""
         try:
             stage = self.stage(f"{kind}, {candidate.name}, width {candidate.width}")
-            with stage, blas_threads_for((), candidate.width):
+            with stage, blas_threads_for((), candidate.width), warnings.catch_warnings():
+                # The fit has warned of a given kernel, and chooses the kernel of a table itself.
+                warnings.simplefilter("ignore", UninformativeWarning)
                 models = self._models(kind, candidate)
                 held = self._outputs(models, candidate) if self.mixes else None
         except BadPairError:

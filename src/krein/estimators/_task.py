@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._hashing import Hashes, as_generator
 from ..features.base import FewRowsWarning
+from ..features.explosions import UnlikeRowsWarning
 from ..kernels.values import UninformativeWarning
 from ..rows import take
 from ..streaming import (
@@ -251,17 +252,19 @@ class Task:
 
     def _fold(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> Fold:
         part, new = self.data.part(train), self.data.memory
+        X = take(new.X, test)
+        if part.columns is not None:
+            X = X[:, train[part.columns]]
         with warnings.catch_warnings():
             # The user asked for a rank on all rows, not on the rows of a fold.
             warnings.simplefilter("ignore", FewRowsWarning)
             warnings.simplefilter("ignore", UninformativeWarning)  # the fit on all rows has warned
+            # The losses of the fold count what rows cost that are unlike the rows of other folds.
+            warnings.simplefilter("ignore", UnlikeRowsWarning)
             rng = as_generator(self.recipe.random_state)
             representation = self.recipe.fit(sample_of(part, 0), self.targets, rng)
-        X = take(new.X, test)
-        if part.columns is not None:
-            X = X[:, train[part.columns]]
-        pieces = split(Block(X), representation.block_rows)
-        parts = fold(pieces, Collected(lambda block: representation.transform(block.X))).pieces
+            pieces = split(Block(X), representation.block_rows)
+            parts = fold(pieces, Collected(lambda b: representation.transform(b.X))).pieces
         y = new.y[test]  # type: ignore[index]  # a learner's data have targets
         weight = self.targets.weigh(y, None if new.weight is None else new.weight[test])
         return Fold(

@@ -79,6 +79,10 @@ def _cure(owner: Any, n_landmarks: int) -> str:
     )
 
 
+class UnlikeRowsWarning(UserWarning):
+    """New rows are so unlike the training rows that their features would explode."""
+
+
 class Guard:
     """Keeps the features of new rows from exploding.
 
@@ -186,6 +190,6 @@ class Guard:
             f"{own[worst]:.3g}, but values of the kernel are at most {self.largest:.3g}. The "
             "features are damped, and predictions for these rows are extrapolations; fit on data "
             "that contain similar rows.",
-            UserWarning,
+            UnlikeRowsWarning,
             stacklevel=outside_level(),
         )
