@@ -114,9 +114,14 @@ class All(LandmarkRule):
         return np.sort(draws.first(len(source), Salt.UNIFORM))
 
 
-def fitted_core(source: Source, landmarks: NDArray[np.intp], draws: Draws) -> Core:
-    """Return a sketched core whose rank is half the number of landmarks, on twice as many rows."""
-    sample = extended(draws, landmarks, 2 * len(landmarks))
+def fitted_core(
+    source: Source, landmarks: NDArray[np.intp], draws: Draws, size: int | None = None
+) -> Core:
+    """Return a sketched core on `size` rows whose rank is half the number of landmarks.
+
+    The default size is `sample_size`.
+    """
+    sample = extended(draws, landmarks, size or sample_size(len(landmarks)))
     return sketched_core(source, landmarks, sample, max(1, len(landmarks) // 2), 1e-10)
 
 
@@ -170,7 +175,8 @@ class Residual(LandmarkRule):
         # All rounds use the same uniform rows, so their columns are computed once.
         uniform = draws.first(max(2, n // 2), Salt.SKETCH)
         size = -(-2 * len(uniform) // 3)
-        core = fitted_core(source, uniform[:size], draws)
+        # Maps that only find rows of large residual need fewer rows than the map that is kept.
+        core = fitted_core(source, uniform[:size], draws, 2 * size)
         scores = row_scores(source, uniform[:size], core, uniform[size:])
         n_rounds = ROUNDS if n <= MOST_IN_ROUNDS else 2
         ends = [-(-n * i // n_rounds) for i in range(1, n_rounds + 1)]
@@ -178,7 +184,7 @@ class Residual(LandmarkRule):
         chosen = draws.first(ends[0], Salt.SCORES, odds(first, ends[0]))
         some = draws.first(CANDIDATES * n, Salt.UNIFORM)
         for number, end in enumerate(ends[1:]):
-            core = fitted_core(source, chosen, draws)
+            core = fitted_core(source, chosen, draws, 2 * len(chosen))
             probes = uniform[~np.isin(uniform, chosen)]
             scores = row_scores(source, chosen, core, probes, None if end == n else some)
             scores.residual[chosen] = 0.0
