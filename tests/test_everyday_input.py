@@ -291,3 +291,13 @@ def test_data_frames_between_the_steps_change_nothing(kernel, dtype):
     with config_context(transform_output="pandas"):
         assert_rounded(model.fit(rows, Y).predict(rows), expected)
         assert_rounded(ridge.fit(rows, Y).predict(rows), outputs)
+
+
+@pytest.mark.parametrize("kind", [krein.KreinRegressor, krein.KreinClassifier])
+def test_a_matrix_of_all_pairs_is_not_silently_a_table(kind):
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    D = np.linalg.norm(rows[:, None] - rows, axis=2)
+    y = (rows[:, 0] > 0).astype(int)
+    with pytest.warns(UserWarning, match=r"symmetric matrix of 40 rows.*kernel='precomputed'"):
+        kind(random_state=0).fit(D, y)
+    kind(random_state=0).fit(D + rows[:, :1], y)  # not symmetric, so it may be a table

@@ -49,7 +49,7 @@ from .sizes import AT_ONCE, FEW, SCREENED
 from .tables import Table
 from .tasks import Tasks
 from .trials import Trials
-from .values import median_dissimilarity, resolved, warn_of_values
+from .values import median_dissimilarity, resolved, warn_of_matrix, warn_of_values
 
 LOG = logging.getLogger("krein")
 # The number of folds in predictions of costs, if the folds are given.
@@ -150,6 +150,8 @@ class Automatic(Certainty, Estimator):
             maps = self._maps_of(kernel, n_rows, data, survey.sample.X, seed)
         else:
             shape = n_rows, survey.sample.X.shape[1], targets.n_outputs
+            if data.in_memory:
+                warn_of_matrix(self._name, data.memory.X)
             table = self._table(choice, shape, plan, seed, survey.sample.X.dtype == np.float32)
             maps, notes = self._of_table(table, survey.sample, targets, clock)
             if cv is not self.cv:

@@ -65,6 +65,19 @@ def warn_of_values(owner: str, kernel: Kernel | str, data: Data, sample: Any) ->
         warn_uninformative(kernel, K, judged)
 
 
+def warn_of_matrix(owner: str, X: Any) -> None:
+    """Warn if a table is a symmetric matrix, as the values of all pairs of objects are."""
+    is_square = isinstance(X, np.ndarray) and X.ndim == 2 and 2 < len(X) == X.shape[1]
+    if is_square and np.array_equal(X, X.T):
+        warnings.warn(
+            f"X is a symmetric matrix of {len(X)} rows and columns, but {owner} takes X as a table "
+            "of numbers: for values of all pairs of objects pass kernel='precomputed', with "
+            "dissimilarity=True if they are dissimilarities.",
+            UserWarning,
+            stacklevel=outside_level(),
+        )
+
+
 def median_dissimilarity(owner: str, kernel: Kernel | str, data: Data, sample: Any) -> float:
     """Return the median dissimilarity, of sampled objects or of a matrix; values are checked.
 
