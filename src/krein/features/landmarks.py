@@ -26,6 +26,9 @@ CANDIDATES = 20
 # `Residual` draws in this many rounds up to this many landmarks. Beyond it there are two rounds,
 # because the cost of fitting a map grows with the cube of the landmarks.
 ROUNDS, MOST_IN_ROUNDS = 4, 600
+# After the first round the residuals of `Residual` are estimated on at most this many rows, or on a
+# sixth of the number of landmarks if that is more.
+MOST_PROBES = 100
 # Rows per landmark that judge forward selection, and the largest number of candidates.
 JUDGES = 20
 MOST_CANDIDATES = 4096
@@ -185,7 +188,7 @@ class Residual(LandmarkRule):
         some = draws.first(CANDIDATES * n, Salt.UNIFORM)
         for number, end in enumerate(ends[1:]):
             core = fitted_core(source, chosen, draws, 2 * len(chosen))
-            probes = uniform[~np.isin(uniform, chosen)]
+            probes = uniform[~np.isin(uniform, chosen)][-max(MOST_PROBES, len(uniform) - size) :]
             scores = row_scores(source, chosen, core, probes, None if end == n else some)
             scores.residual[chosen] = 0.0
             more = end - len(chosen)
