@@ -343,3 +343,19 @@ def test_the_automatic_regressor_has_intervals_of_its_mean():
     middle = model.predict_interval(X, coverage=0.5) - model.predict(X)[:, None]
     assert_rounded(middle, np.tile(middle[0], (200, 1)), 1e-9)
     assert middle[0, 0] < 0 < middle[0, 1]
+
+
+@pytest.mark.parametrize("combine", [None, "mean", "stack"])
+def test_models_of_a_tuned_wide_problem_are_not_solved_again(monkeypatch, combine):
+    # A wide problem keeps the models of its folds; a second fit with the chosen penalties has to
+    # solve them anew.
+    monkeypatch.setattr("krein.estimators.least_squares.LARGE", 4)
+    monkeypatch.setattr("krein.learning.selection.LARGE", 4)
+    model = krein.KreinRidge(**SMALL, calibrate=True)
+    if combine is not None:
+        model = krein.TwoSidedRidge(**SMALL, combine=combine, calibrate=True)
+    tuned = clone(model).fit(X, VALUES)
+    given = clone(model).set_params(alpha=tuned.alpha_, alpha_neg=tuned.alpha_neg_)
+    given.fit(X, VALUES)
+    assert not hasattr(tuned, "_tuned_models")
+    assert_rounded(tuned.predict_interval(X[:9]), given.predict_interval(X[:9]))

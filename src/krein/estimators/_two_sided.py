@@ -128,6 +128,7 @@ class TwoSidedLearner(LeastSquaresLearner):
             outside = _outside(solver, problems, parts, penalty)
         q = self._targets.n_outputs
         self._stack = _stacked(list(outside), q, self.fit_intercept)
+        self._forget_folds()  # their models do not know how both sides are stacked
         return self._solution(solver, problems.whole, penalty)
 
     def _solution(self, solver: Any, problem: LeastSquares, penalty: Any) -> tuple[Array, Array]:

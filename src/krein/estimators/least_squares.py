@@ -36,6 +36,8 @@ class LeastSquaresLearner(Learner):
     _parts: list[Moments]
     # The models of all other rows for the chosen penalty, until the outputs are calibrated.
     _left_out: LeftOut
+    # The coefficients and intercepts of each fold for the chosen penalty, until then too.
+    _tuned_models: dict[int, tuple[Array, Array]]
     # False if only the targets are centred.
     _center_features = True
 
@@ -116,6 +118,9 @@ class LeastSquaresLearner(Learner):
                 solver = self._solver(part.blocks.representation)
                 yield number, self._solution(solver, self._training(part), penalty)
             return
+        if "_tuned_models" in vars(self):
+            yield from self._tuned_models.items()
+            return
         parts, q = task.fold_moments, task.targets.n_outputs
         solver = self._solver(task.representation)
         for number, (test, rest) in enumerate(zip(parts[:-1], Moments.rests(parts), strict=False)):
@@ -174,6 +179,7 @@ class LeastSquaresLearner(Learner):
 
     def _forget_folds(self) -> None:
         self.__dict__.pop("_left_out", None)
+        self.__dict__.pop("_tuned_models", None)
 
     # --- tuning ---------------------------------------------------------------------------------
 
@@ -214,7 +220,11 @@ class LeastSquaresLearner(Learner):
             judged = [(solver, problems)] if parts is None else list(map(self._alone, parts))
             start = candidates[self._chosen(results, alike, by_error=False)]
             return self._descend(wanted, solver, problems, judged, start)
-        return candidates[self._chosen(results, alike, by_error)]
+        place = self._chosen(results, alike, by_error)
+        if walk is not None:  # a wide problem is factorised again only if it must be
+            models = [(coefs[place], intercepts[place]) for coefs, intercepts in walk.fitted()]
+            self._tuned_models = dict(zip(problems.folds, models, strict=True))
+        return candidates[place]
 
     def _results(self, candidates: list[Any], scores: Scores) -> dict[str, Any]:
         """Return the table of penalties and their losses."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._blocks import Scratch, mirror_upper, row_blocks
+from .._blocks import CACHE_BYTES, Scratch, mirror_upper, row_blocks
 from .._threads import each, over_blocks
 from .gram import LITTLE, add_gram
 
@@ -138,7 +138,7 @@ class Moments:
             return other if not self.weight else self
         d = other.mean - self.mean
         scatter = self.scatter + other.scatter
-        scatter += np.outer(d, (self.weight * (other.weight / weight)) * d)
+        _add_outer(scatter, d, (self.weight * (other.weight / weight)) * d)
         return Moments(weight, self.mean + (other.weight / weight) * d, scatter)
 
     def mapped(self, matrix: Array, shift: Array | float = 0.0) -> Moments:
@@ -236,8 +236,15 @@ class MomentsSum:
         if self._origin is None:
             return Moments.zero(len(self._sum))
         d = self._sum / self.weight
-        scatter = mirror_upper(self._products - np.outer(self._sum, d))
-        return Moments(self.weight, self._origin + d, scatter)
+        scatter = self._products.copy()
+        _add_outer(scatter, -self._sum, d)
+        return Moments(self.weight, self._origin + d, mirror_upper(scatter))
+
+
+def _add_outer(out: Array, a: Array, b: Array) -> None:
+    """Add ``a bᵀ`` to a matrix, in blocks: the fresh memory of a second matrix costs far more."""
+    for rows in row_blocks(len(a), 8 * len(b), CACHE_BYTES):
+        out[rows] += np.outer(a[rows], b)
 
 
 def _origin(block: Array, weight: Array | None) -> Array:
