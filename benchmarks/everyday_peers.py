@@ -22,11 +22,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC
 
 from krein import KreinClassifier, KreinRegressor
-from krein.kernels import Gaussian
+from krein.kernels import Gaussian, Matern
 
 OURS, BESIDE = "krein", "HistGradientBoosting"
-# Our one-liner with the kernel of xGPR, whose width alone is tuned.
-GAUSSIAN = "krein Gaussian"
+# Our one-liner with the two kernels of xGPR, whose width alone is tuned.
+ONE_WIDTH = {
+    "krein Gaussian": Gaussian("median"),
+    "krein Matern": Matern("median", nu=1.5),
+}
 # The features of xGPR, and the smoothness of its Matérn kernel.
 XGPR_FEATURES, XGPR_NU = 1024, 1.5
 
@@ -107,10 +110,12 @@ def _regressors(d: int, seed: int, quick: bool) -> dict[str, Any]:
         for name, model in plain.items()
     }
     kernels = ("RBF", "Matern") if find_spec("xGPR") and not quick else ()
-    gaussian = KreinRegressor(Gaussian("median"), random_state=seed)
     return {
         OURS: KreinRegressor(random_state=seed),
-        GAUSSIAN: make_pipeline(StandardScaler(), gaussian),
+        **{
+            name: make_pipeline(StandardScaler(), KreinRegressor(kernel, random_state=seed))
+            for name, kernel in ONE_WIDTH.items()
+        },
         **scaled,
         **{f"xGPR {kernel}": XGPR(kernel, seed) for kernel in kernels},
         BESIDE: HistGradientBoostingRegressor(random_state=seed),
