@@ -36,7 +36,8 @@ class LeastSquaresLearner(Learner):
     _parts: list[Moments]
     # The models of all other rows for the chosen penalty, until the outputs are calibrated.
     _left_out: LeftOut
-    # The coefficients and intercepts of each fold for the chosen penalty, until then too.
+    # The coefficients and intercepts of the folds of a wide problem for the chosen penalty, until
+    # the outputs are calibrated.
     _tuned_models: dict[int, tuple[Array, Array]]
     # False if only the targets are centred.
     _center_features = True

@@ -182,7 +182,8 @@ class Residual(LandmarkRule):
         core = fitted_core(source, uniform[:size], draws, 2 * size)
         scores = row_scores(source, uniform[:size], core, uniform[size:])
         n_rounds = ROUNDS if n <= MOST_IN_ROUNDS else 2
-        ends = [-(-n * i // n_rounds) for i in range(1, n_rounds + 1)]
+        # Numbers of landmarks after each round; very few landmarks need fewer rounds.
+        ends = sorted({-(-n * i // n_rounds) for i in range(1, n_rounds + 1)})
         first = chances(scores.leverage, ends[0] / 2) + chances(scores.residual, ends[0] / 2)
         chosen = draws.first(ends[0], Salt.SCORES, odds(first, ends[0]))
         some = draws.first(CANDIDATES * n, Salt.UNIFORM)

@@ -62,8 +62,8 @@ class Nystrom(FeatureMap):
     landmarks : str, LandmarkRule, array-like or callable, default="residual"
         How landmarks are chosen:
 
-        - "residual": in four rounds, first by leverage and residual, then by the residual of a
-          map on the landmarks so far;
+        - "residual": in up to four rounds, first by leverage and residual, then by the residual
+          of a map on the landmarks so far;
         - "uniform": every row has the same chance;
         - "leverage": by approximate leverage scores;
         - "kmeans++": by k-means++ in the space of the features;
