@@ -318,6 +318,9 @@ sys.exit(os.waitstatus_to_exitcode(status))
 def test_a_fork_while_another_thread_imports_the_compiler_leaves_a_working_child():
     pytest.importorskip("numba")
     env = {**os.environ, "PYTHONPATH": str(Path(krein.__file__).resolve().parents[1])}
+    # A fork during a product with several threads can hang in OpenBLAS itself, which joins its
+    # threads before a fork. One thread leaves the locks of krein and Numba, which are tested here.
+    env |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     command = [sys.executable, "-c", IMPORTING]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=env)
     assert run.returncode == 0, run.stderr[-800:]
