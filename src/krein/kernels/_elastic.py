@@ -4,7 +4,8 @@ Every elastic distance of the series x and y of n and m points is a dynamic prog
 D[i, j] of the first i points of x and the first j points of y follows from D[i − 1, j], D[i, j − 1]
 and D[i − 1, j − 1]. Cells with the same k = i + j do not depend on each other. The loops therefore
 walk over the anti-diagonals k, so that the compiler vectorises the loop over the cells of one
-diagonal. Three diagonals are kept: D[i, k − i] stands at index i of the row k mod 3.
+diagonal. Three diagonals are kept: D[i, k − i] stands at index i of one of three rows, which take
+turns.
 """
 
 from __future__ import annotations
@@ -17,197 +18,171 @@ from typing import Any
 import numpy as np
 
 from .._compile import compiled
-from ._packed import Packed, Rule
+from ._packed import Diagonal, Packed, Rule
 
 Array = np.ndarray
 
 # The ways to compute a diagonal from the two diagonals before it.
 WARP, WEIGHTED, SOFT, SHAPE, LCSS, EDR, ERP, TWE, MSM = range(9)
 
+# All places are unsigned: Numba would test each signed index for being negative, and views of the
+# cells, which need no such test, take longer to make than a short diagonal takes to compute.
+ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
+
 
 # --- one diagonal -------------------------------------------------------------------------------
-# A step computes the cells a ≤ i < b of the diagonal k. In each step `out` is D[i, j], `up` is
-# D[i − 1, j], `left` is D[i, j − 1] and `both` is D[i − 1, j − 1]. u and v are the points i and j
-# in the last channel; y runs backwards, so that its point k − i stands at i + m − k. Row 3 of
-# `work` has the squared distances in all other channels: zero for series of one channel, which need
-# no further loop. Each step makes its own views: Numba counts the references to views that live
-# across calls and branches, which takes longer than a short diagonal.
+# A step computes the cells at.begin ≤ i < at.end of the diagonal at.k. D[i, j] stands in the row
+# at.now of `work`, D[i − 1, j] and D[i, j − 1] in the row at.last, and D[i − 1, j − 1] in the row
+# at.older. u and v are the points i and j in the last channel; y runs backwards, so that its point
+# k − i stands at i + m − k. Row 3 of `work` has the squared distances in all other channels: zero
+# for series of one channel, which need no further loop.
 
-Diagonal = tuple[int, int, int]
 Ends = tuple[float, float, float, float]
 
 
-def _squares(out: Array, x: Array, y: Array, rows: tuple, cells: Diagonal) -> None:
-    """Set `out` to the squared distances of the points in some rows of x and y."""
-    k, a, b = cells
-    shift = y.shape[1] - 1 - k
-    out[a:b] = 0.0
+def _squares(work: Array, into: Any, x: Array, y: Array, rows: tuple, at: Diagonal) -> None:
+    """Set a row of `work` to the squared distances of the points in some rows of x and y."""
+    for i in range(at.begin, at.end):
+        work[into, i] = 0.0
     for row in range(rows[0], rows[1]):
-        total, u, v = out[a:b], x[row, a:b], y[row, a + shift : b + shift]
-        for i in range(total.size):
-            total[i] += (u[i] - v[i]) * (u[i] - v[i])
+        for i in range(at.begin, at.end):
+            step = x[row, i] - y[row, i + at.m - at.k]
+            work[into, i] += step * step
 
 
-def _warp(work: Array, x: Array, y: Array, cells: Diagonal, price: float) -> None:
-    k, a, b = cells
-    shift = y.shape[1] - 1 - k
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    rest, u, v = work[3, a:b], x[-1, a:b], y[-1, a + shift : b + shift]
-    for i in range(out.size):
-        cost = rest[i] + (u[i] - v[i]) * (u[i] - v[i])
-        out[i] = cost + min(both[i], min(up[i], left[i]) + price)
+def _warp(work: Array, x: Array, y: Array, at: Diagonal, price: float) -> None:
+    for i in range(at.begin, at.end):
+        step = x[-1, i] - y[-1, i + at.m - at.k]
+        one_sided = min(work[at.last, i - ONE], work[at.last, i]) + price
+        work[at.now, i] = work[3, i] + step * step + min(work[at.older, i - ONE], one_sided)
 
 
-def _weighted(work: Array, x: Array, y: Array, cells: Diagonal, tilt: Array) -> None:
-    k, a, b = cells
-    shift, start = y.shape[1] - 1 - k, x.shape[1] - 1 - (k + 1) // 2
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    rest, u, v = work[3, a:b], x[-1, a:b], y[-1, a + shift : b + shift]
-    weight = tilt[k % 2, a + start : b + start]
-    for i in range(out.size):
-        cost = rest[i] + (u[i] - v[i]) * (u[i] - v[i])
-        out[i] = weight[i] * cost + min(both[i], min(up[i], left[i]))
+def _weighted(work: Array, x: Array, y: Array, at: Diagonal, tilt: Array) -> None:
+    for i in range(at.begin, at.end):
+        step = x[-1, i] - y[-1, i + at.m - at.k]
+        weight = tilt[at.k % TWO, i + at.n - (at.k + ONE) // TWO]
+        least = min(work[at.older, i - ONE], min(work[at.last, i - ONE], work[at.last, i]))
+        work[at.now, i] = weight * (work[3, i] + step * step) + least
 
 
-def _soft(work: Array, x: Array, y: Array, cells: Diagonal, gamma: float) -> None:
-    k, a, b = cells
-    shift = y.shape[1] - 1 - k
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    rest, u, v = work[3, a:b], x[-1, a:b], y[-1, a + shift : b + shift]
-    for i in range(out.size):
-        least = min(both[i], min(up[i], left[i]))
-        total = np.exp((least - up[i]) / gamma) + np.exp((least - left[i]) / gamma)
-        total += np.exp((least - both[i]) / gamma)
-        cost = rest[i] + (u[i] - v[i]) * (u[i] - v[i])
+def _soft(work: Array, x: Array, y: Array, at: Diagonal, gamma: float) -> None:
+    for i in range(at.begin, at.end):
+        step = x[-1, i] - y[-1, i + at.m - at.k]
+        up, left, both = work[at.last, i - ONE], work[at.last, i], work[at.older, i - ONE]
+        least = min(both, min(up, left))
+        total = np.exp((least - up) / gamma) + np.exp((least - left) / gamma)
+        total += np.exp((least - both) / gamma)
+        cost = work[3, i] + step * step
         # Squares that overflow make all three values infinite, and inf − inf undefined.
-        out[i] = cost + least - gamma * np.log(total) if least < np.inf else np.inf
+        work[at.now, i] = cost + least - gamma * np.log(total) if least < np.inf else np.inf
 
 
-def _shape(work: Array, cells: Diagonal) -> None:
+def _shape(work: Array, at: Diagonal) -> None:
     """Sum the costs of the points along the path that is cheapest for their descriptors.
 
-    Rows k mod 3 of work[:3] and work[4:7] have the costs of the descriptors and of the points, and
-    get their sums along the path. If several paths are cheapest, the smallest sum counts.
+    The rows of work[:3] and work[4:7] have the costs of the descriptors and of the points, and get
+    their sums along the path. If several paths are cheapest, the smallest sum counts.
     """
-    k, a, b = cells
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    total, total_up = work[4 + k % 3][a:b], work[4 + (k + 2) % 3][a - 1 : b - 1]
-    total_left, total_both = work[4 + (k + 2) % 3][a:b], work[4 + (k + 1) % 3][a - 1 : b - 1]
-    for i in range(out.size):
-        least = min(both[i], min(up[i], left[i]))
-        best = total_both[i] if both[i] == least else np.inf
-        best = min(best, total_up[i] if up[i] == least else np.inf)
-        best = min(best, total_left[i] if left[i] == least else np.inf)
-        out[i] += least
-        total[i] += best
+    for i in range(at.begin, at.end):
+        up, left, both = work[at.last, i - ONE], work[at.last, i], work[at.older, i - ONE]
+        least = min(both, min(up, left))
+        best = work[at.older + FOUR, i - ONE] if both == least else np.inf
+        best = min(best, work[at.last + FOUR, i - ONE] if up == least else np.inf)
+        best = min(best, work[at.last + FOUR, i] if left == least else np.inf)
+        work[at.now, i] += least
+        work[at.now + FOUR, i] += best
 
 
-def _roots(work: Array, x: Array, y: Array, channel: int, cells: Diagonal) -> None:
-    """Set row k mod 3 of work[4:7] to the distances of the points."""
-    k, a, b = cells
-    shift = y.shape[1] - 1 - k
-    gap, rest = work[4 + k % 3][a:b], work[3, a:b]
-    u, v = x[channel, a:b], y[channel, a + shift : b + shift]
-    for i in range(gap.size):
-        gap[i] = np.sqrt(rest[i] + (u[i] - v[i]) * (u[i] - v[i]))
+def _roots(work: Array, x: Array, y: Array, channel: int, at: Diagonal) -> None:
+    """Set a row of work[4:7] to the distances of the points."""
+    for i in range(at.begin, at.end):
+        step = x[channel, i] - y[channel, i + at.m - at.k]
+        work[at.now + FOUR, i] = np.sqrt(work[3, i] + step * step)
 
 
-def _lcss(work: Array, cells: Diagonal, epsilon: float) -> None:
+def _lcss(work: Array, at: Diagonal, epsilon: float) -> None:
     """Count each common point as −1, because all steps minimise."""
-    k, a, b = cells
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    gap = work[4 + k % 3][a:b]
-    for i in range(out.size):
-        apart = min(up[i], left[i])
-        out[i] = both[i] - 1.0 if gap[i] <= epsilon else apart
+    for i in range(at.begin, at.end):
+        apart = min(work[at.last, i - ONE], work[at.last, i])
+        common = work[at.older, i - ONE] - 1.0
+        work[at.now, i] = common if work[at.now + FOUR, i] <= epsilon else apart
 
 
-def _edr(work: Array, cells: Diagonal, epsilon: float) -> None:
-    k, a, b = cells
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    gap = work[4 + k % 3][a:b]
-    for i in range(out.size):
-        changed = 0.0 if gap[i] < epsilon else 1.0
-        out[i] = min(both[i] + changed, min(up[i], left[i]) + 1.0)
+def _edr(work: Array, at: Diagonal, epsilon: float) -> None:
+    for i in range(at.begin, at.end):
+        changed = 0.0 if work[at.now + FOUR, i] < epsilon else 1.0
+        apart = min(work[at.last, i - ONE], work[at.last, i]) + 1.0
+        work[at.now, i] = min(work[at.older, i - ONE] + changed, apart)
 
 
-def _erp(work: Array, x: Array, y: Array, cells: Diagonal) -> None:
+def _erp(work: Array, x: Array, y: Array, at: Diagonal) -> None:
     """Take the prices of gaps from the last row of x and y."""
-    k, a, b = cells
-    shift = y.shape[1] - 1 - k
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    gap, u, v = work[4 + k % 3][a:b], x[-1, a:b], y[-1, a + shift : b + shift]
-    for i in range(out.size):
-        out[i] = min(both[i] + gap[i], min(up[i] + u[i], left[i] + v[i]))
+    for i in range(at.begin, at.end):
+        u, v = x[-1, i], y[-1, i + at.m - at.k]
+        apart = min(work[at.last, i - ONE] + u, work[at.last, i] + v)
+        work[at.now, i] = min(work[at.older, i - ONE] + work[at.now + FOUR, i], apart)
 
 
-def _twe(work: Array, x: Array, y: Array, cells: Diagonal, tilt: Array) -> None:
+def _twe(work: Array, x: Array, y: Array, at: Diagonal, tilt: Array) -> None:
     """Take the prices of deletions from the last row of x and y.
 
     A match costs the distance between the points i and j, the distance between the points before
     them, and the price of their shift.
     """
-    k, a, b = cells
-    shift, start = y.shape[1] - 1 - k, x.shape[1] - 1 - (k + 1) // 2
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    gap, before = work[4 + k % 3][a:b], work[4 + (k + 1) % 3][a - 1 : b - 1]
-    u, v, price = x[-1, a:b], y[-1, a + shift : b + shift], tilt[k % 2, a + start : b + start]
-    for i in range(out.size):
-        match = both[i] + gap[i] + before[i] + price[i]
-        out[i] = min(match, min(up[i] + u[i], left[i] + v[i]))
+    for i in range(at.begin, at.end):
+        u, v = x[-1, i], y[-1, i + at.m - at.k]
+        price = tilt[at.k % TWO, i + at.n - (at.k + ONE) // TWO]
+        match = work[at.older, i - ONE] + work[at.now + FOUR, i]
+        match += work[at.older + FOUR, i - ONE] + price
+        work[at.now, i] = min(match, min(work[at.last, i - ONE] + u, work[at.last, i] + v))
 
 
-def _msm(work: Array, x: Array, y: Array, cells: Diagonal, c: float) -> None:
+def _msm(work: Array, x: Array, y: Array, at: Diagonal, c: float) -> None:
     """Charge a split or merge c, plus the distance of the new point from the others' interval."""
-    k, a, b = cells
-    shift = y.shape[1] - 1 - k
-    out, up = work[k % 3][a:b], work[(k + 2) % 3][a - 1 : b - 1]
-    left, both = work[(k + 2) % 3][a:b], work[(k + 1) % 3][a - 1 : b - 1]
-    u, v = x[-1, a:b], y[-1, a + shift : b + shift]
-    old_u, old_v = x[-1, a - 1 : b - 1], y[-1, a + shift + 1 : b + shift + 1]
-    for i in range(out.size):
-        split = max(0.0, max(u[i] - max(old_u[i], v[i]), min(old_u[i], v[i]) - u[i]))
-        merge = max(0.0, max(v[i] - max(u[i], old_v[i]), min(u[i], old_v[i]) - v[i]))
-        move = both[i] + abs(u[i] - v[i])
-        out[i] = min(move, min(up[i] + (c + split), left[i] + (c + merge)))
+    for i in range(at.begin, at.end):
+        u, v = x[-1, i], y[-1, i + at.m - at.k]
+        old_u, old_v = x[-1, i - ONE], y[-1, i + at.m + ONE - at.k]
+        split = max(0.0, max(u - max(old_u, v), min(old_u, v) - u))
+        merge = max(0.0, max(v - max(u, old_v), min(u, old_v) - v))
+        one_sided = min(work[at.last, i - ONE] + (c + split), work[at.last, i] + (c + merge))
+        work[at.now, i] = min(work[at.older, i - ONE] + abs(u - v), one_sided)
 
 
 def _advance(
-    rule: Rule, cells: Diagonal, x: Array, y: Array, tilt: Array, epsilon: float, work: Array
+    step: int,
+    rule: Rule,
+    at: Diagonal,
+    x: Array,
+    y: Array,
+    tilt: Array,
+    epsilon: float,
+    work: Array,
 ) -> None:
-    step, channels = rule.step, rule.channels
+    channels = rule.channels
     if channels > 1 and step != MSM and step != SHAPE:
-        _squares(work[3], x, y, (0, channels - 1), cells)
+        _squares(work, 3, x, y, (0, channels - 1), at)
     if step == WARP:
-        _warp(work, x, y, cells, rule.price)
+        _warp(work, x, y, at, rule.price)
     elif step == WEIGHTED:
-        _weighted(work, x, y, cells, tilt)
+        _weighted(work, x, y, at, tilt)
     elif step == SOFT:
-        _soft(work, x, y, cells, rule.price)
+        _soft(work, x, y, at, rule.price)
     elif step == MSM:
-        _msm(work, x, y, cells, rule.price)
+        _msm(work, x, y, at, rule.price)
     elif step == SHAPE:
-        _squares(work[cells[0] % 3], x, y, (0, channels), cells)
-        _squares(work[4 + cells[0] % 3], x, y, (channels, rule.rows), cells)
-        _shape(work, cells)
+        _squares(work, at.now, x, y, (0, channels), at)
+        _squares(work, at.now + FOUR, x, y, (channels, rule.rows), at)
+        _shape(work, at)
     else:
-        _roots(work, x, y, channels - 1, cells)
+        _roots(work, x, y, channels - 1, at)
         if step == LCSS:
-            _lcss(work, cells, epsilon)
+            _lcss(work, at, epsilon)
         elif step == EDR:
-            _edr(work, cells, epsilon)
+            _edr(work, at, epsilon)
         elif step == ERP:
-            _erp(work, x, y, cells)
+            _erp(work, x, y, at)
         else:
-            _twe(work, x, y, cells, tilt)
+            _twe(work, x, y, at, tilt)
 
 
 # --- one pair -----------------------------------------------------------------------------------
@@ -234,23 +209,18 @@ def _tables(rule: Rule, n: int, m: int, slant: Array, tilt: Array) -> None:
 
 
 def _walk(
-    rule: Rule,
-    x: Array,
-    y: Array,
-    ends: tuple,
-    slant: Array,
-    tilt: Array,
-    work: Array,
-    limit: float,
+    step: int, rule: Rule, x: Array, y: Array, ends: tuple, tables: tuple, limit: float
 ) -> float:
     """Return the cost D[n, m], or inf once it is known to exceed the limit.
 
-    `ends` are D[0, j], D[i, 0], the value of cells outside of the band, and the tolerance.
+    `ends` are D[0, j], D[i, 0], the value of cells outside of the band, and the tolerance. `tables`
+    are those of `_tables`, and the rows of the diagonals.
     """
     n, m = x.shape[1] - 1, y.shape[1] - 1
-    top, side, outside, epsilon = ends
+    (top, side, outside, epsilon), (slant, tilt, work) = ends, tables
     reach = int(rule.window * m)
     work[0, 0], work[1, 0], work[1, 1], work[4, 0] = 0.0, top, side, 0.0
+    older, last, now = np.uint64(0), np.uint64(1), np.uint64(2)
     a, b, before = 1, 1, 0.0
     for k in range(2, n + m + 1):
         # From one diagonal to the next both ends of the band move by at most one cell.
@@ -259,15 +229,43 @@ def _walk(
         a = max(a, k - m)
         if b <= n and slant[b] - reach <= k:
             b += 1
-        _advance(rule, (k, a, b), x, y, tilt, epsilon, work)
-        work[k % 3, a - 1] = top if a == 1 else outside
-        work[k % 3, b] = side if b == k else outside
+        begin, end = np.uint64(a), np.uint64(b)
+        at = Diagonal(begin, end, now, last, older, np.uint64(k), np.uint64(n), np.uint64(m))
+        _advance(step, rule, at, x, y, tilt, epsilon, work)
+        work[now, begin - ONE] = top if a == 1 else outside
+        work[now, end] = side if b == k else outside
         if limit < np.inf:  # a path takes a cell of every diagonal, or of the diagonal before it
-            least = work[k % 3, a - 1 : b + 1].min()
+            least = work[now, a - 1 : b + 1].min()
             if min(least, before) > limit:
                 return np.inf
             before = least
-    return work[(n + m) % 3 + (4 if rule.step == SHAPE else 0), n]
+        older, last, now = last, now, older
+    return work[last + FOUR if step == SHAPE else last, n]
+
+
+def _cost(rule: Rule, x: Array, y: Array, ends: tuple, tables: tuple, limit: float) -> float:
+    """Return what `_walk` returns for the step of the rule.
+
+    The step is a constant in each call, so the compiler copies the walk for each step without the
+    loops of the other steps. A choice within the walk would take longer than a short diagonal.
+    """
+    if rule.step == WARP:
+        return _walk(WARP, rule, x, y, ends, tables, limit)
+    if rule.step == WEIGHTED:
+        return _walk(WEIGHTED, rule, x, y, ends, tables, limit)
+    if rule.step == SOFT:
+        return _walk(SOFT, rule, x, y, ends, tables, limit)
+    if rule.step == SHAPE:
+        return _walk(SHAPE, rule, x, y, ends, tables, limit)
+    if rule.step == LCSS:
+        return _walk(LCSS, rule, x, y, ends, tables, limit)
+    if rule.step == EDR:
+        return _walk(EDR, rule, x, y, ends, tables, limit)
+    if rule.step == ERP:
+        return _walk(ERP, rule, x, y, ends, tables, limit)
+    if rule.step == TWE:
+        return _walk(TWE, rule, x, y, ends, tables, limit)
+    return _walk(MSM, rule, x, y, ends, tables, limit)
 
 
 def _ends(rule: Rule, own_x: float, own_y: float) -> Ends:
@@ -305,16 +303,7 @@ def _same(x: Array, y: Array) -> bool:
     return True
 
 
-def _distance(
-    rule: Rule,
-    x: Array,
-    y: Array,
-    ends: tuple,
-    slant: Array,
-    tilt: Array,
-    work: Array,
-    bound: float,
-) -> float:
+def _distance(rule: Rule, x: Array, y: Array, ends: tuple, tables: tuple, bound: float) -> float:
     """Return the distance of x and y, or inf if it exceeds the bound."""
     n, m = x.shape[1] - 1, y.shape[1] - 1
     if rule.step == SOFT and _same(x, y):
@@ -323,7 +312,7 @@ def _distance(
     parts = rule.channels if rule.step == MSM else 1
     for part in range(parts):
         last = part + 1 if rule.step == MSM else rule.rows
-        cost += _walk(rule, x[part:last], y[part:last], ends, slant, tilt, work, limit - cost)
+        cost += _cost(rule, x[part:last], y[part:last], ends, tables, limit - cost)
     if rule.step == LCSS:
         cost = 1.0 + cost / m
     elif rule.step == EDR:
@@ -379,16 +368,16 @@ def _block(
             if n != x.shape[1] - 1 or m != y.shape[1] - 1:
                 n, m = x.shape[1] - 1, y.shape[1] - 1
                 _tables(rule, n, m, slant, tilt)
-            out[i, j] = _distance(rule, x, y, ends, slant, tilt, work, bound)
+            out[i, j] = _distance(rule, x, y, ends, (slant, tilt, work), bound)
             if nearest:
                 bound = min(bound, out[i, j])
 
 
 STEPS = (_squares, _warp, _weighted, _soft, _shape, _roots, _lcss, _edr, _erp, _twe, _msm)
-HELPERS = (_tables, _walk, _ends, _limit, _same, _distance, _matrix)
+HELPERS = (_tables, _ends, _cost, _limit, _same, _distance, _matrix)
 
 
 @functools.cache
 def block() -> Callable[..., Any]:
     """Return the loop over pairs, compiled if Numba is installed."""
-    return compiled(_block, HELPERS, (*STEPS, _advance)) or _block
+    return compiled(_block, HELPERS, (*STEPS, _advance, _walk)) or _block

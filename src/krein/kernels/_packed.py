@@ -1,4 +1,4 @@
-"""The arguments of the loops of the elastic distances: packed series, and the rule of a metric."""
+"""The arguments of the loops of the elastic distances: series, the rule of a metric, a diagonal."""
 
 from __future__ import annotations
 
@@ -56,3 +56,28 @@ class Rule(NamedTuple):
     price: float
     root: bool
     window: float
+
+
+class Diagonal(NamedTuple):
+    """The cells D[i, k − i] with begin ≤ i < end, and where they and their neighbours stand.
+
+    Parameters
+    ----------
+    begin, end : uint64
+        The range of i.
+    now, last, older : uint64
+        The rows of this diagonal, of the one before it and of the one before that.
+    k : uint64
+        Number of the diagonal.
+    n, m : uint64
+        Number of points of both series.
+    """
+
+    begin: np.uint64
+    end: np.uint64
+    now: np.uint64
+    last: np.uint64
+    older: np.uint64
+    k: np.uint64
+    n: np.uint64
+    m: np.uint64
