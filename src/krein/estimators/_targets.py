@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import unit_of
-from ..learning import Calibration, Residuals, Separate, calibrated
+from ..learning import Balance, Calibration, Residuals, Separate, balanced, calibrated
 from ..streaming import HeldRows, Survey
 
 Array = NDArray[np.floating]
@@ -29,6 +29,10 @@ class _Columns:
     def decision(self, outputs: Array) -> Array:
         """Return outputs (n, q) as scikit-learn does: (n,) for one vector of targets."""
         return outputs[:, 0] if self.is_vector else outputs
+
+    def balance(self, held: HeldRows) -> Balance | None:
+        """Return the balance of the outputs of classes; None if outputs are taken as they are."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -178,10 +182,16 @@ class Classes(_Columns):
             return (outputs[..., 0] > 0) != (Y[:, 0] > 0)
         return outputs.argmax(axis=2) != Y.argmax(axis=1)
 
+    def balance(self, held: HeldRows) -> Balance | None:
+        """Return the balance of the outputs if it clearly names fewer wrong classes."""
+        return balanced(held.outputs, self._codes_of(held), held.weight)
+
     def calibration(self, held: HeldRows) -> Calibration:
         """Return the probabilities of the classes, calibrated on held-out rows."""
-        codes = (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
-        return calibrated(held.outputs, codes, held.weight)
+        return calibrated(held.outputs, self._codes_of(held), held.weight)
+
+    def _codes_of(self, held: HeldRows) -> NDArray[np.intp]:
+        return (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
 
 
 @dataclass(frozen=True)
