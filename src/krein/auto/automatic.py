@@ -31,7 +31,7 @@ from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, last_step, scaled_gaussian
-from ..estimators._targets import Targets
+from ..estimators._targets import Numbers, Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..rows import count, in_double, is_objects
@@ -123,6 +123,11 @@ class Automatic(Certainty, Estimator):
             if isinstance(kernel, Remembered):
                 kernel.memory.forget()
         return self
+
+    def _targets_of(self, survey: Survey) -> Targets:
+        """Return what the targets of a fit are; several columns of numbers count alike."""
+        targets = super()._targets_of(survey)
+        return targets.alike(survey.sample.y) if isinstance(targets, Numbers) else targets
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
         """Return the data and their survey; a stream of few rows is read into memory."""

@@ -52,6 +52,8 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     averaged. For dissimilarities these are trials on the rows of each similarity and on the rows of
     D.
 
+    Squared errors of several outputs are summed in units of the variance of each output.
+
     Parameters
     ----------
     {kernel}

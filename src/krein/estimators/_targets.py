@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,8 @@ from ..learning import Balance, Calibration, Residuals, Separate, balanced, cali
 from ..streaming import HeldRows, Survey
 
 Array = NDArray[np.floating]
+# A column whose spread is below this share of its largest value is constant up to rounding.
+CONSTANT = 1e-12
 
 
 class _Columns:
@@ -47,22 +49,37 @@ class Numbers(_Columns):
         The number of columns of the targets.
     is_vector : bool
         True if targets and predictions are vectors.
-    unit : float
-        A power of two by which targets are multiplied, so that their squares do not overflow.
+    unit : float or ndarray of shape (n_outputs,)
+        A power of two by which targets are multiplied, so that their squares do not overflow, or a
+        factor for each column.
     weight_unit : float
-        The same for weights.
+        A power of two by which weights are multiplied, for the same reason.
     """
 
     owner: str
     n_outputs: int
     is_vector: bool
-    unit: float = 1.0
+    unit: float | Array = 1.0
     weight_unit: float = 1.0
 
     @classmethod
     def of(cls, survey: Survey, owner: str) -> Numbers:
         units = unit_of(survey.largest_target), unit_of(survey.largest_weight)
         return cls(owner, survey.n_outputs, survey.is_vector, *units)
+
+    def alike(self, y: Any) -> Numbers:
+        """Return targets whose columns count alike in a sum of squared errors.
+
+        The unit of each of several columns is its standard deviation in y. Constant columns and a
+        single column stay as they are.
+        """
+        if self.n_outputs == 1:
+            return self
+        y = np.asarray(y, dtype=float)
+        units = np.array([unit_of(float(largest)) for largest in np.abs(y).max(axis=0)])
+        spread, largest = (y * units).std(axis=0), np.abs(y * units).max(axis=0)
+        varies = spread > CONSTANT * largest
+        return replace(self, unit=np.where(varies, units / np.where(varies, spread, 1.0), units))
 
     def encode(self, y: Any) -> Array:
         """Return the targets as columns of numbers, shape (n, q)."""
