@@ -128,6 +128,23 @@ def test_other_data_than_rows_of_numbers_get_a_sentence(owner):
         owner().fit([[0.0, 1.0], [0.0, 1.0, 2.0]] * 30, Y)
 
 
+@pytest.mark.parametrize("owner", OWNERS[:4], ids=lambda owner: owner.__name__)
+def test_a_lazy_table_is_named_with_the_cure(owner):
+    polars = pytest.importorskip("polars")
+    lazy = polars.LazyFrame({"a": X[:, 0], "b": X[:, 1]})
+    with pytest.raises(ValueError, match=r"got a LazyFrame: pass X\.collect\(\)"):
+        owner().fit(lazy, Y)
+
+
+def test_rows_that_are_all_equal_are_no_news_of_kernels_that_nobody_named():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = krein.KreinRegressor(random_state=0).fit(np.ones((30, 2)), RNG.random(30))
+        with pytest.raises(ValueError, match="at least two distinct rows"):
+            krein.KreinRegressor(random_state=0).fit(X[:1], Y[:1])
+    assert np.ptp(model.predict(X[:, :2])) == 0
+
+
 @pytest.mark.parametrize("weights", [{0: 0.0, 1: 1.0}, {0: 0.0, 1: 1.0, 2: 1.0}])
 def test_class_weight_zero_leaves_a_class_out(weights):
     y = np.arange(60) % len(weights)

@@ -42,6 +42,10 @@ def check_numeric_columns(owner: object, X: Any) -> None:
     """Raise if X holds text, dates, missing values or ragged rows; the error names the place."""
     if isinstance(X, dict) and not sparse.issparse(X):
         raise ValueError(f"{name_of(owner)} needs a table, got a dict: pass pandas.DataFrame(X).")
+    if type(X).__name__ == "LazyFrame":  # of polars, which need not be installed
+        raise ValueError(
+            f"{name_of(owner)} needs a table in memory, got a LazyFrame: pass X.collect()."
+        )
     if hasattr(X, "columns") and hasattr(X, "__array__"):
         if not len(X.columns):
             raise ValueError(f"{name_of(owner)} needs numbers, but X is a table with 0 columns.")

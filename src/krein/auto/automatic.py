@@ -31,7 +31,7 @@ from ..estimators._estimator import Estimator, is_stream
 from ..estimators._left_out import EqualRows
 from ..estimators._progress import reporting, stage, with_callbacks
 from ..estimators._representation import Recipe, last_step, scaled_gaussian
-from ..estimators._targets import Targets
+from ..estimators._targets import Numbers, Targets
 from ..kernels import Kernel
 from ..kernels.memory import Memory, Remembered
 from ..rows import count, in_double, is_objects
@@ -54,6 +54,7 @@ from .values import median_dissimilarity, resolved, warn_of_matrix, warn_of_valu
 LOG = logging.getLogger("krein")
 # The number of folds in predictions of costs, if the folds are given.
 N_FOLDS = 5
+BALANCED = "Outputs are log-odds of the classes, which name fewer wrong classes of held-out rows."
 
 
 class Automatic(Certainty, Estimator):
@@ -122,6 +123,11 @@ class Automatic(Certainty, Estimator):
             if isinstance(kernel, Remembered):
                 kernel.memory.forget()
         return self
+
+    def _targets_of(self, survey: Survey) -> Targets:
+        """Return what the targets of a fit are; several columns of numbers count alike."""
+        targets = super()._targets_of(survey)
+        return targets.alike(survey.sample.y) if isinstance(targets, Numbers) else targets
 
     def _look(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Survey]:
         """Return the data and their survey; a stream of few rows is read into memory."""
@@ -286,7 +292,12 @@ class Automatic(Certainty, Estimator):
         if trials.mixes:
             self.kernel_ = last_step(self.best_estimator_.features_).kernel_
         with stage(self, "calibration"):
-            self._calibration = trials.tasks.targets.calibration(trials.held_out())
+            targets, held = trials.tasks.targets, trials.held_out()
+            self._balance = targets.balance(held)
+            if self._balance is not None:
+                held = held._replace(outputs=self._balance(held.outputs))
+                trials.report.notes.append(BALANCED)
+            self._calibration = targets.calibration(held)
         if not trials.saw_both_sides:
             self._warn_of_direction(self.best_estimator_._representation)
         if "n_features_in_" in vars(self):

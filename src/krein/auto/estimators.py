@@ -52,6 +52,8 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
     averaged. For dissimilarities these are trials on the rows of each similarity and on the rows of
     D.
 
+    Squared errors of several outputs are summed in units of the variance of each output.
+
     Parameters
     ----------
     {kernel}
@@ -230,13 +232,18 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray:
         """Return the mean output of the kept learners: shape (n,) for two classes, else (n, k).
 
+        Each output of three or more classes is learned for one class against the rest. If held-out
+        rows show that the largest of their log-odds names clearly fewer wrong classes than the
+        largest output, e.g. because one class lies between the others, the log-odds are returned.
+
         Parameters
         ----------
         X : as in `fit`
             For ``Precomputed(symmetric=False)``, a pair ``(k(x, T), k(T, x).T)`` of arrays of shape
             (m, n), with the n training rows T.
         """
-        return self._mean(X, "decision_function")
+        outputs = self._mean(X, "decision_function")
+        return outputs if self._balance is None else self._balance(outputs)
 
     def predict(self, X: Any) -> NDArray:
         """Return the class of each row of X.

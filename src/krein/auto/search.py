@@ -6,6 +6,7 @@ squared error of all penalties. Kernels of one distance share the matrix of dist
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -141,7 +142,10 @@ def families(X: Any) -> list[Family]:
     of standardised rows would depend on rounding errors.
     """
     X = X[:SAMPLED]
-    wide, city = Gaussian("median").resolved(X).sigma, Laplacian("median").resolved(X).sigma
+    with warnings.catch_warnings():
+        # If all rows are equal, there is no median, and all widths give the same model.
+        warnings.simplefilter("ignore", UserWarning)
+        wide, city = Gaussian("median").resolved(X).sigma, Laplacian("median").resolved(X).sigma
     return [
         Family("Gaussian", lambda factor: Gaussian(wide * factor)),
         Family("Matern 3/2", lambda factor: Matern(wide * factor, 1.5)),

@@ -58,7 +58,7 @@ class Table:
     def candidates(self, n_components: int | str, learners: list[str]) -> list[Candidate]:
         """Return the maps to try, cheap ones first, each with its learners."""
         if n_components != "auto":
-            first, *others = self._options
+            first, *others = self.choice.options
             width = min(int(n_components), self.n_rows)
             found = self._map(first, width, tuple(learners))
             return [found, *(self._map(other, width, (RIDGE,)) for other in others)]
@@ -67,7 +67,13 @@ class Table:
 
     @property
     def _options(self) -> list[Option]:
-        return self.choice.options
+        """The kernels to try.
+
+        A mixture of two kernels on narrow maps is worse than one of them on a wide map.
+        """
+        both = self.choice.options
+        heavier = max(both, key=lambda option: option.share)
+        return both if self._widest(both) == self._widest([heavier]) else [heavier]
 
     def _all(self, margins: tuple[str, ...]) -> Iterator[Candidate]:
         first, *others = self._options
@@ -85,7 +91,9 @@ class Table:
         if shared and 0 < margin < width:
             yield self._map(first, margin, margins)
         if margins and margin and smooth is not None:
-            found = self._map(first._replace(kernel=smooth), margin, margins)
+            # The smooth kernel belongs to the columns of the first option, also if it is left out.
+            option = self.choice.options[0]._replace(kernel=smooth)
+            found = self._map(option, margin, margins)
             yield found._replace(name=f"{found.name}, smooth")
 
     def tries_margins(self, learners: list[str]) -> bool:
@@ -121,6 +129,8 @@ class Table:
     def notes(self, learners: list[str]) -> list[str]:
         """Return sentences that say what the budget leaves out."""
         found, width = [], self._width()
+        if len(self._options) < len(self.choice.options):
+            found.append("Left out: a mixture of two kernels, which would need narrower maps.")
         if width < self.n_rows:
             found.append(f"Left out: maps wider than {width}, because {self._limit(width)}.")
         if HINGE in learners and not self._margin():
@@ -135,7 +145,7 @@ class Table:
         wider = next((w for w in self._widths() if w > width), None)
         if wider is None:
             return f"only the exact kernel is wider, which is tried with up to {EXACT} rows"
-        if self._needed(wider) > self.megabytes:
+        if self._needed(wider, self._options) > self.megabytes:
             return f"ridge on them needs more memory than max_megabytes={self.megabytes:g}"
         return f"ridge on them needs more than {OPERATIONS:.0e} operations"
 
@@ -146,7 +156,11 @@ class Table:
 
     def _width(self) -> int:
         """Return the width of the widest maps whose ridge fits the budget."""
-        fits = [w for w in self._widths() if self._fits_ridge(w)]
+        return self._widest(self._options)
+
+    def _widest(self, options: list[Option]) -> int:
+        """Return the width of the widest maps of some kernels whose ridge fits the budget."""
+        fits = [w for w in self._widths() if self._fits_ridge(w, options)]
         return max(fits, default=self._widths()[0])
 
     def _widths(self) -> list[int]:
@@ -154,13 +168,13 @@ class Table:
         exact = [self.n_rows] if self.n_rows <= EXACT else []
         return [*(w for w in WIDE if w < self.n_rows), *exact]
 
-    def _fits_ridge(self, width: int) -> bool:
-        cost = sum(self._cost(option, width, RIDGE) for option in self._options)
-        return cost <= OPERATIONS and self._needed(width) <= self.megabytes
+    def _fits_ridge(self, width: int, options: list[Option]) -> bool:
+        cost = sum(self._cost(option, width, RIDGE) for option in options)
+        return cost <= OPERATIONS and self._needed(width, options) <= self.megabytes
 
-    def _needed(self, width: int) -> float:
+    def _needed(self, width: int, options: list[Option]) -> float:
         """Return the memory of ridge on maps of some width, in megabytes."""
-        left_out = all(self._is_left_out(option, width) for option in self._options)
+        left_out = all(self._is_left_out(option, width) for option in options)
         return exact_megabytes(width) if left_out else ridge_megabytes(width, self.n_folds)
 
     def _margin(self) -> int:
@@ -193,7 +207,7 @@ class Table:
         elif self.is_single:
             made = make_pipeline(Double(), made)
         name = "Nystrom (all)" if whole else "Nystrom"
-        if len(self._options) > 1 and columns is not None and columns.factors is not None:
+        if len(self.choice.options) > 1 and columns is not None and columns.factors is not None:
             name += ", by column"
         costs = tuple(self._cost(option, width, kind) for kind in kinds)
         left_out = self._is_left_out(option, width)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._validation import unit_of
-from ..learning import Calibration, Residuals, Separate, calibrated
+from ..learning import Balance, Calibration, Residuals, Separate, balanced, calibrated
 from ..streaming import HeldRows, Survey
 
 Array = NDArray[np.floating]
+# A column whose spread is below this share of its largest value is constant up to rounding.
+CONSTANT = 1e-12
 
 
 class _Columns:
@@ -30,6 +32,10 @@ class _Columns:
         """Return outputs (n, q) as scikit-learn does: (n,) for one vector of targets."""
         return outputs[:, 0] if self.is_vector else outputs
 
+    def balance(self, held: HeldRows) -> Balance | None:
+        """Return the balance of the outputs of classes; None if outputs are taken as they are."""
+        return None
+
 
 @dataclass(frozen=True)
 class Numbers(_Columns):
@@ -43,22 +49,37 @@ class Numbers(_Columns):
         The number of columns of the targets.
     is_vector : bool
         True if targets and predictions are vectors.
-    unit : float
-        A power of two by which targets are multiplied, so that their squares do not overflow.
+    unit : float or ndarray of shape (n_outputs,)
+        A power of two by which targets are multiplied, so that their squares do not overflow, or a
+        factor for each column.
     weight_unit : float
-        The same for weights.
+        A power of two by which weights are multiplied, for the same reason.
     """
 
     owner: str
     n_outputs: int
     is_vector: bool
-    unit: float = 1.0
+    unit: float | Array = 1.0
     weight_unit: float = 1.0
 
     @classmethod
     def of(cls, survey: Survey, owner: str) -> Numbers:
         units = unit_of(survey.largest_target), unit_of(survey.largest_weight)
         return cls(owner, survey.n_outputs, survey.is_vector, *units)
+
+    def alike(self, y: Any) -> Numbers:
+        """Return targets whose columns count alike in a sum of squared errors.
+
+        The unit of each of several columns is its standard deviation in y. Constant columns and a
+        single column stay as they are.
+        """
+        if self.n_outputs == 1:
+            return self
+        y = np.asarray(y, dtype=float)
+        units = np.array([unit_of(float(largest)) for largest in np.abs(y).max(axis=0)])
+        spread, largest = (y * units).std(axis=0), np.abs(y * units).max(axis=0)
+        varies = spread > CONSTANT * largest
+        return replace(self, unit=np.where(varies, units / np.where(varies, spread, 1.0), units))
 
     def encode(self, y: Any) -> Array:
         """Return the targets as columns of numbers, shape (n, q)."""
@@ -178,10 +199,16 @@ class Classes(_Columns):
             return (outputs[..., 0] > 0) != (Y[:, 0] > 0)
         return outputs.argmax(axis=2) != Y.argmax(axis=1)
 
+    def balance(self, held: HeldRows) -> Balance | None:
+        """Return the balance of the outputs if it clearly names fewer wrong classes."""
+        return balanced(held.outputs, self._codes_of(held), held.weight)
+
     def calibration(self, held: HeldRows) -> Calibration:
         """Return the probabilities of the classes, calibrated on held-out rows."""
-        codes = (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
-        return calibrated(held.outputs, codes, held.weight)
+        return calibrated(held.outputs, self._codes_of(held), held.weight)
+
+    def _codes_of(self, held: HeldRows) -> NDArray[np.intp]:
+        return (held.Y[:, 0] > 0).astype(np.intp) if self.is_vector else held.Y.argmax(axis=1)
 
 
 @dataclass(frozen=True)

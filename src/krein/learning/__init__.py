@@ -7,6 +7,7 @@ from .calibration import Calibration, Isotonic, OneVsRest, Separate, Sigmoid, So
 from .cholesky import Cholesky
 from .combinations import SOLVERS, solver_for
 from .coordinates import CoordinateDescent
+from .decisions import Balance, balanced
 from .indefinite import SymmetricIndefinite
 from .left_out import LeftOut
 from .losses import Hinge, MarginLoss, SquaredError, SquaredHinge
@@ -21,6 +22,7 @@ from .two_sided import Coupled, Joint, Views
 __all__ = [
     "L1",
     "SOLVERS",
+    "Balance",
     "Calibration",
     "Cholesky",
     "Constrained",
@@ -46,6 +48,7 @@ __all__ = [
     "SquaredHinge",
     "SymmetricIndefinite",
     "Views",
+    "balanced",
     "calibrated",
     "solver_for",
 ]

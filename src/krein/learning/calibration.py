@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from .evidence import by_halves, is_clear
 from .log_loss import least_log_loss
 
 Array = NDArray[np.floating]
@@ -353,25 +354,18 @@ def calibrated(outputs: Array, codes: NDArray[np.intp], weight: Array) -> Calibr
     others: list[Fitter] = [Isotonic.of]
     if k > 1:
         others = [partial(Softmax.of, shifts=True), OneVsRest.of]
-    least, share = _losses(chosen, outputs, codes, weight), weight / weight.sum()
+    least = by_halves(chosen, _log_losses, outputs, codes, weight)
     for other in others:
-        losses = _losses(other, outputs, codes, weight)
-        gain = least - losses
-        mean = float(share @ gain)
-        if mean > 2 * float(np.sqrt(np.square(share) @ np.square(gain - mean))):
+        losses = by_halves(other, _log_losses, outputs, codes, weight)
+        if is_clear(least - losses, weight):
             chosen, least = other, losses
     return chosen(outputs, codes, weight)
 
 
-def _losses(fit: Fitter, outputs: Array, codes: NDArray[np.intp], weight: Array) -> Array:
-    """Return the log-loss of each row (n,), by a calibration of the other half of the rows."""
-    halves = np.arange(len(outputs)) % 2
-    losses = np.empty(len(outputs))
-    for half in (0, 1):
-        train, test = halves != half, halves == half
-        P = fit(outputs[train], codes[train], weight[train]).probabilities(outputs[test])
-        losses[test] = -np.log(np.maximum(P, LEAST))[np.arange(test.sum()), codes[test]]
-    return losses
+def _log_losses(calibration: Calibration, outputs: Array, codes: NDArray[np.intp]) -> Array:
+    """Return the log-loss of each row (n,)."""
+    P = calibration.probabilities(outputs)
+    return -np.log(np.maximum(P, LEAST))[np.arange(len(codes)), codes]
 
 
 def as_counts(weight: Array) -> Array:
