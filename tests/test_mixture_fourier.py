@@ -70,12 +70,26 @@ def test_one_component_is_the_mean_value():
     assert features.objective_ == {}
 
 
-def test_many_columns_have_diagonal_precisions():
+def test_many_columns_have_diagonal_precisions_in_principal_axes():
     X = rows(40, 101)
     features = made(Gaussian(4.0), 8, n_subsample=40).fit(X)
-    assert features.mixture_["positive"].precisions.shape == (5, 101)
+    mixture = features.mixture_["positive"]
+    assert mixture.axes.shape[1] == 101
+    assert mixture.precisions.shape == (5, len(mixture.axes))
+    for points in (features.frequencies_, mixture.means):
+        assert_allclose(points @ mixture.axes.T @ mixture.axes, points, atol=1e-8)
     random = krein.RandomFourier(Gaussian(4.0), 8, random_state=0).fit(X)
     assert krein.approximation_error(features, X) < krein.approximation_error(random, X) / 2
+
+
+@pytest.mark.parametrize("n_small", [5, 120])
+def test_columns_that_hardly_vary_do_not_stop_the_inference(n_small):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 3 + n_small)) * np.repeat([1, 1e-5], [3, n_small])
+    options = {"n_subsample": 200, "n_pairs": 2000, "max_iter": 6}
+    features = made(Gaussian(0.6), 24, **options).fit(X[:200])
+    # It is 0.009. Steps of L-BFGS in badly scaled coordinates end at 0.04.
+    assert krein.approximation_error(features, X[200:]) < 0.02
 
 
 def test_the_order_and_the_container_of_rows_change_nothing():
@@ -240,6 +254,18 @@ def test_priors_are_in_the_units_of_the_data():
     assert_allclose(features.mixture_["positive"].means, np.tile([5, 0, 0], (5, 1)), atol=0.1)
     assert_allclose(features.mixture_["positive"].precisions[0], 1e4 * np.eye(3), rtol=0.1, atol=1)
     assert_allclose(features.frequencies_, np.tile([5, 0, 0], (6, 1)), atol=0.2)
+
+
+@pytest.mark.filterwarnings("ignore:The map differs")
+def test_priors_of_many_columns_are_those_of_the_columns():
+    mean = np.zeros(101)
+    mean[0] = 5.0
+    options = {"mean_prior": mean, "covariance_prior": 1e-4 * np.eye(101), "n_subsample": 200}
+    features = made(noise=10.0, degrees_of_freedom_prior=1e4, **options).fit(rows(200, 101))
+    mixture = features.mixture_["positive"]
+    expected = mean @ mixture.axes.T @ mixture.axes
+    assert_allclose(mixture.means, np.tile(expected, (5, 1)), atol=0.1)
+    assert_allclose(mixture.precisions, 1e4, rtol=0.1)
 
 
 # --- the printed updates --------------------------------------------------------------------------

@@ -226,10 +226,11 @@ def test_pairs_are_distinct_and_in_natural_units():
 
 
 def test_the_number_of_pairs_is_bounded():
-    assert default_pairs(10, 10) == 4000
-    assert default_pairs(1000, 10) == 10_000
-    assert default_pairs(10_000, 100) == 40_000
-    assert default_pairs(10, 10**6) < 100
+    assert default_pairs(10, 10, 10) == 4000
+    assert default_pairs(1000, 10, 10) == 10_000
+    assert default_pairs(10_000, 100, 100) == 40_000
+    assert default_pairs(10, 10**6, 500) == 40_000
+    assert default_pairs(10, 10**6, 10**6) < 100
 
 
 # --- phases ---------------------------------------------------------------------------------------

@@ -52,6 +52,9 @@ class Full:
         """Return a dense (d, d) matrix in this form."""
         return matrix
 
+    def diagonal(self, A: NDArray) -> NDArray[np.floating]:
+        return np.diagonal(A, axis1=-2, axis2=-1)
+
     def inverse(self, A: NDArray) -> NDArray[np.floating]:
         inverse = np.linalg.inv(A)
         return (inverse + np.swapaxes(inverse, -1, -2)) / 2
@@ -114,6 +117,9 @@ class Diagonal:
 
     def of(self, matrix: NDArray) -> NDArray[np.floating]:
         return np.diagonal(matrix).copy()
+
+    def diagonal(self, A: NDArray) -> NDArray[np.floating]:
+        return A
 
     def inverse(self, A: NDArray) -> NDArray[np.floating]:
         return 1 / A

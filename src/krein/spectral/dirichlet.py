@@ -62,6 +62,9 @@ class SpectralMixture:
         The expected means.
     precisions : ndarray of shape (n_mixture, d, d) or (n_mixture, d)
         The expected precisions Λ_k; only their diagonals for more than 100 columns.
+    axes : ndarray of shape (r, d) or None
+        Orthonormal directions: diagonals are those in the coordinates ``axes @ ω``, and have shape
+        (n_mixture, r). None means the columns.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class SpectralMixture:
     weights: NDArray[np.floating]
     means: NDArray[np.floating]
     precisions: NDArray[np.floating]
+    axes: NDArray[np.floating] | None = None
 
 
 class DirichletMixture:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..atoms import Atoms
 from ..published.taylor import draw, printed_updates
 from ..samplers import IID, Orthogonal
+from .axes import Columns
 from .branch import (
     WIDTHS,
     Branch,
@@ -19,7 +20,6 @@ from .branch import (
     start_branch,
     width_mixture,
 )
-from .covariances import covariances_of
 from .dirichlet import MixturePrior, SpectralMixture, default_degrees
 from .phases import Phase
 from .sketch import Sketch
@@ -51,9 +51,11 @@ class Inference:
     """The inference with the settings of `krein.MixtureFourier`, which documents them.
 
     The priors are in units of the data: `mean` and `covariance` of frequencies, None for defaults.
+    The rows of the sketch are in the coordinates of `axes`.
     """
 
     method: str
+    axes: Columns
     n_mixture: int
     noise: float
     joint: bool
@@ -137,15 +139,16 @@ class Inference:
         return start_branch(sign, frequencies, float(masses.sum()), prior, self.n_mixture)
 
     def _prior(self, sketch: Sketch, frequencies: NDArray) -> MixturePrior:
-        algebra = covariances_of(sketch.dim)
-        mean = np.zeros(sketch.dim) if self.mean is None else self.mean * sketch.unit
+        axes, algebra = self.axes, self.axes.covariances
+        mean = np.zeros(sketch.dim) if self.mean is None else axes.coordinates(self.mean)
         if self.covariance is None:
             covariance = sample_covariance(frequencies)
         else:
-            covariance = self.covariance * sketch.unit * sketch.unit
+            covariance = axes.coordinates(axes.coordinates(self.covariance).T)
+            covariance = covariance * sketch.unit * sketch.unit
         degrees = default_degrees(algebra) if self.degrees is None else self.degrees
         precision = algebra.inverse(algebra.of(covariance))
-        return MixturePrior(algebra, self.concentration, mean, precision, degrees)
+        return MixturePrior(algebra, self.concentration, mean * sketch.unit, precision, degrees)
 
     def _printed(
         self, sketch: Sketch, counts: dict[float, int], rng: np.random.Generator
@@ -166,20 +169,21 @@ class Inference:
         phase.fit_weights(equal=True)
         return self._spectrum(sketch, phase, objective)
 
-    @staticmethod
-    def _spectrum(sketch: Sketch, phase: Phase, objective: dict[str, NDArray]) -> Spectrum:
-        """Return everything in the units of the data."""
+    def _spectrum(self, sketch: Sketch, phase: Phase, objective: dict[str, NDArray]) -> Spectrum:
+        """Return everything in the columns and units of the data."""
         still = ~sketch.pairs.differences.any(axis=0)
         frequencies = np.where(still, 0.0, phase.frequencies) / sketch.unit
+        axes = self.axes
         weights = phase.likelihood.signs * phase.weights * sketch.scale
         mixtures = {}
         for branch in phase.branches:
             fitted = branch.mixture.fitted
-            means = fitted.means / sketch.unit
+            means = axes.embedded(fitted.means) / sketch.unit
             with np.errstate(over="ignore"):  # squares of huge distances
                 precisions = fitted.precisions * sketch.unit * sketch.unit
-            mixtures[NAMES[branch.sign]] = SpectralMixture(fitted.weights, means, precisions)
-        return Spectrum(Atoms(frequencies, weights), mixtures, objective)
+            mixture = SpectralMixture(fitted.weights, means, precisions, axes.directions)
+            mixtures[NAMES[branch.sign]] = mixture
+        return Spectrum(Atoms(axes.embedded(frequencies), weights), mixtures, objective)
 
 
 def allocated(m: int, share: float) -> dict[float, int]:
@@ -188,8 +192,9 @@ def allocated(m: int, share: float) -> dict[float, int]:
     return {1.0: m - minus, -1.0: minus}
 
 
-def white(sketch: Sketch, m: int, rng: np.random.Generator) -> Spectrum:
+def white(sketch: Sketch, axes: Columns, m: int, rng: np.random.Generator) -> Spectrum:
     """Return the widest spectrum for a kernel that is zero for all pairs of distinct rows."""
     masses = np.eye(len(WIDTHS))[-1]
     frequencies = draw_frequencies(masses, m, sketch.dim, Orthogonal(), rng) / sketch.unit
+    frequencies = axes.embedded(frequencies)
     return Spectrum(Atoms(frequencies, np.full(m, sketch.at_zero * sketch.scale / m)))

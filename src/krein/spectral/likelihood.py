@@ -69,6 +69,11 @@ class Pairs:
             return self.differences
         return self.differences / np.maximum(sizes / FARTHEST, 1)
 
+    @cached_property
+    def widest(self) -> float:
+        """The largest entry of a difference."""
+        return float(np.abs(self.differences).max())
+
     def of(self, values: NDArray) -> Pairs:
         """Return the same differences with other values."""
         return Pairs(self.differences, values)
@@ -132,9 +137,10 @@ class ExpectedLikelihood:
         precision from these variances. Pairs of outliers keep double precision if their squares
         exceed the largest float32.
         """
-        widest = float(np.abs(self.pairs.differences).max()) ** 2
         few = self._decay.size < COMPILED
-        fits = max(widest, 1.0) * max(float(np.abs(factors).max()), 1.0) < LARGEST_SQUARE
+        fits = (
+            max(self.pairs.widest**2, 1.0) * max(float(np.abs(factors).max()), 1.0) < LARGEST_SQUARE
+        )
         return np.dtype(np.float64 if few or not fits else np.float32)
 
     def rough(self) -> ExpectedLikelihood:

@@ -21,7 +21,7 @@ from ..kernels import Kernel
 from ..kernels.errors import kernel_name
 from ..kernels.values import check_values, warn_uninformative
 from ..rows import take
-from .covariances import covariances_of
+from .axes import Columns, axes_of
 from .dirichlet import SpectralMixture
 from .inference import Inference, Spectrum, allocated, white
 from .sketch import Sketch, default_pairs, error_of_pairs
@@ -82,8 +82,8 @@ class MixtureFourier(WaveMap):
     n_subsample : int, default=800
         Number of rows whose kernel matrix is computed. The rows are drawn by their content.
     n_pairs : int or "auto", default="auto"
-        Number of pairs of these rows that are fitted. "auto" takes as many pairs as there are
-        unknowns, but at least 4000 and at most 40,000.
+        Number of pairs of these rows that are fitted. "auto" takes as many pairs as frequencies
+        times columns, but at least 4000 and at most 40,000.
     noise : float or "auto", default="auto"
         Standard deviation of the noise of the values, in units of k(0). "auto" is 0.003. It is
         smaller with many frequencies, ``0.0027 √P / m`` for m frequencies and P pairs, and falls in
@@ -121,7 +121,7 @@ class MixtureFourier(WaveMap):
     mixture_ : dict of str to SpectralMixture
         Weights, means and precisions of the mixtures of the branches "positive" and "negative";
         a branch without frequencies is left out. With more than 100 columns the precisions are
-        diagonal.
+        diagonal in the directions ``mixture_[…].axes``.
     objective_ : dict of str to ndarray
         The objective after each round of the phases "positive", "negative" and "joint": the
         evidence lower bound with the term that keeps the weights of a branch even. It does not
@@ -147,8 +147,9 @@ class MixtureFourier(WaveMap):
     Notes
     -----
     The cost of `fit` grows with the number of pairs times the number of frequencies, and does not
-    depend on the number of rows beyond drawing the subsample. With more than 131,000 pairs times
-    frequencies the steps uphill and the products of all pairs of columns are computed in single
+    depend on the number of rows beyond drawing the subsample. With more than 100 columns the
+    frequencies lie in the span of the principal axes that hold 99 % of the squared distances of the
+    subsample. With more than 131,000 pairs times frequencies many sums are computed in single
     precision. Another computer may then find frequencies that differ in the fourth digit and
     approximate the kernel equally well.
 
@@ -264,10 +265,7 @@ class MixtureFourier(WaveMap):
             )
 
     def _warn_misfit(self, K: NDArray, rows: NDArray) -> None:
-        """Warn if the map is far from the kernel on the pairs of the subsample.
-
-        Few of these pairs were fitted, so the error is about that on new rows.
-        """
+        """Warn if the map is far from the kernel on pairs of the subsample; few were fitted."""
         Z = self._map(rows)
         error = error_of_pairs(K, Z @ self.form_.dual(Z).T)
         if error > MISFIT:
@@ -286,7 +284,6 @@ class MixtureFourier(WaveMap):
     def _learn(self, X: Any, y: Any, rng: np.random.Generator) -> None:
         check_even(self.n_components)
         self._check_kernel(X)
-        settings = self._settings(X.shape[1])
         self._warn_constant(X)
         rows = self._subsample(X, as_key(rng), rng)
         K = check_values(self.kernel_, np.asarray(self.kernel_(rows), dtype=np.float64))
@@ -295,12 +292,13 @@ class MixtureFourier(WaveMap):
             self._store(Spectrum(Atoms(self.frequencies_, self.weights_)), 0.0)
             return
         self._check_matrix(K, rows)
-        m = self.n_components // 2
-        n_pairs = default_pairs(m, X.shape[1]) if isinstance(self.n_pairs, str) else self.n_pairs
+        settings = self._settings(rows)
+        m, d, axes = self.n_components // 2, X.shape[1], settings.axes
+        n_pairs = default_pairs(m, d, axes.dim) if isinstance(self.n_pairs, str) else self.n_pairs
         split = shift_split(K, self.tau) if self.split == "shift" else spectral_split(K)
-        sketch = Sketch.of(rows, K, split, n_pairs, as_key(rng))
+        sketch = Sketch.of(axes.coordinates(rows), K, split, n_pairs, as_key(rng))
         if sketch.is_zero:
-            found = white(sketch, m, rng)
+            found = white(sketch, axes, m, rng)
         else:
             settings = self._with_noise(settings, sketch, m)
             found = settings.fit(sketch, self._counts(sketch, m), rng)
@@ -357,9 +355,11 @@ class MixtureFourier(WaveMap):
             signs.sort(key=lambda sign: -np.square(sketch.parts[sign]).sum())
         return {sign: m for sign in signs[:1]}
 
-    def _settings(self, dim: int) -> Inference:
+    def _settings(self, rows: NDArray) -> Inference:
         """Return the settings of the inference; raise if a prior does not fit the data."""
-        least = covariances_of(dim).order - 1
+        dim = rows.shape[1]
+        axes = Columns(dim) if self.inference == "taylor" else axes_of(rows)
+        least = axes.covariances.order - 1
         degrees = self.degrees_of_freedom_prior
         if degrees is not None and not degrees > least:
             needed = f"a number above {least}, the number of columns minus 1"
@@ -367,6 +367,7 @@ class MixtureFourier(WaveMap):
         prior = self.mean_prior
         return Inference(
             self.inference,
+            axes,
             self.n_mixture,
             NOISE[self.inference] if isinstance(self.noise, str) else float(self.noise),
             bool(self.joint),

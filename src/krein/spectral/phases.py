@@ -135,7 +135,7 @@ class Phase:
         pulls = [branch.mixture.pull() for branch in self.branches]
         B, b = (np.concatenate(side) for side in zip(*pulls, strict=True))
         start, first = self.frequencies, self.weights
-        scales = self._scales(first)
+        scales = self._scales(first, self.algebra.diagonal(B))
         rough = self.likelihood.rough()  # the steps; `height` decides in double precision
 
         def divided(flat: NDArray) -> tuple[NDArray, NDArray]:
@@ -165,15 +165,16 @@ class Phase:
             self._divide("frequencies", reached[0])
             self._divide("weights", reached[1])
 
-    def _scales(self, weights: NDArray) -> NDArray[np.floating]:
+    def _scales(self, weights: NDArray, precisions: NDArray) -> NDArray[np.floating]:
         """Return factors of the frequencies after which all curvatures are about the same.
 
-        The columns of the data differ in size, and the frequencies with them; the value of a wave
-        changes with its frequency in proportion to its weight.
+        The curvature of a weight is about ``P / 2σ²``. That of a frequency is smaller in proportion
+        to its squared weight and to the squares of the column. The precision that the mixture gives
+        the frequency decides in columns that hardly vary.
         """
-        sizes = np.sqrt(np.mean(self.likelihood.pairs.near**2, axis=0))
-        sizes = np.where(sizes > 0, sizes, 1.0)
-        return sizes * (float(np.sqrt(np.mean(weights**2))) or 1.0)
+        pairs = self.likelihood.pairs
+        squares = np.mean(pairs.near**2, axis=0) * np.mean(weights**2)
+        return np.sqrt(squares + precisions * (2 * self.noise**2 / len(pairs)))
 
     def _unevenness(self, weights: NDArray) -> tuple[float, NDArray[np.floating]]:
         """Return the term of the weights in the objective, positive, and its gradient."""

@@ -11,7 +11,10 @@ from .._validation import unit_of
 from .likelihood import Pairs
 from .split import NULL_VALUE, Split
 
-# With "auto" there are as many pairs as unknowns, between these two numbers.
+# With "auto" there are as many pairs as frequencies times columns, between these two numbers. Fewer
+# pairs are faster and less accurate, also if the frequencies have fewer coordinates than columns:
+# with the Gaussian, 64 frequencies and 4000, 8000, 17,000 and 40,000 pairs the error on new rows is
+# 0.047, 0.039, 0.038 and 0.035 on MNIST (784 columns).
 FEWEST_PAIRS, MOST_PAIRS = 4000, 40_000
 # Largest memory of the differences of all pairs, in bytes.
 PAIR_BYTES = 2**28
@@ -95,9 +98,9 @@ class Sketch:
         return self.pairs.differences.shape[1]
 
 
-def default_pairs(n_frequencies: int, dim: int) -> int:
-    """Return the number of pairs for ``n_pairs="auto"``."""
-    wanted = min(max(FEWEST_PAIRS, n_frequencies * dim), MOST_PAIRS)
+def default_pairs(n_frequencies: int, n_columns: int, dim: int) -> int:
+    """Return the number of pairs for ``n_pairs="auto"``, of rows with `dim` coordinates."""
+    wanted = min(max(FEWEST_PAIRS, n_frequencies * n_columns), MOST_PAIRS)
     return max(2, min(wanted, PAIR_BYTES // (8 * dim)))
 
 
