@@ -184,8 +184,8 @@ class Residual(LandmarkRule):
         n_rounds = ROUNDS if n <= MOST_IN_ROUNDS else 2
         # Numbers of landmarks after each round; very few landmarks need fewer rounds.
         ends = sorted({-(-n * i // n_rounds) for i in range(1, n_rounds + 1)})
-        first = chances(scores.leverage, ends[0] / 2) + chances(scores.residual, ends[0] / 2)
-        chosen = draws.first(ends[0], Salt.SCORES, odds(first, ends[0]))
+        each = [chances(draws.summed(values), ends[0] / 2) for values in scores]
+        chosen = draws.first(ends[0], Salt.SCORES, odds(sum(each), ends[0]))
         some = draws.first(CANDIDATES * n, Salt.UNIFORM)
         for number, end in enumerate(ends[1:]):
             core = fitted_core(source, chosen, draws, 2 * len(chosen))
@@ -193,7 +193,7 @@ class Residual(LandmarkRule):
             scores = row_scores(source, chosen, core, probes, None if end == n else some)
             scores.residual[chosen] = 0.0
             more = end - len(chosen)
-            weights = odds(chances(scores.residual, more), more)
+            weights = odds(chances(draws.summed(scores.residual), more), more)
             drawn = draws.others(chosen, more, Salt.RESIDUALS + number, weights)
             chosen = np.concatenate([chosen, drawn])
         return chosen

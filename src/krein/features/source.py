@@ -77,17 +77,15 @@ class Source:
         """Hash of the content of each object."""
         return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
 
+    @cached_property
+    def kinds(self) -> tuple[NDArray[np.floating], NDArray[np.intp]]:
+        """Number of objects of each kind, and the kind of each object; equal objects are of one."""
+        _, kinds = (self._draws or self.draws(0)).kinds
+        return np.bincount(kinds).astype(float), kinds
+
     def rounding(self, K: NDArray[np.floating]) -> float:
         """Return by how much rounding of the values K, as precise as X, moves their eigenvalues."""
         return float(np.finfo(common_dtype(self.X)).eps * np.linalg.norm(K))
-
-    @property
-    def n_equal_pairs(self) -> int:
-        """Number of ordered pairs of different objects with the same content."""
-        if self.precomputed:
-            return 0
-        copies = np.unique(self.hashes, return_counts=True)[1]
-        return int(copies @ copies) - len(self)
 
     @cached_property
     def pairs(self) -> Pairs | None:
