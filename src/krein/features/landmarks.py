@@ -185,7 +185,7 @@ class Residual(LandmarkRule):
         # Numbers of landmarks after each round; very few landmarks need fewer rounds.
         ends = sorted({-(-n * i // n_rounds) for i in range(1, n_rounds + 1)})
         each = [chances(draws.summed(values), ends[0] / 2) for values in scores]
-        chosen = draws.first(ends[0], Salt.SCORES, odds(sum(each), ends[0]))
+        chosen = draws.first(ends[0], Salt.SCORES, odds(np.sum(each, axis=0), ends[0]))
         some = draws.first(CANDIDATES * n, Salt.UNIFORM)
         for number, end in enumerate(ends[1:]):
             core = fitted_core(source, chosen, draws, 2 * len(chosen))
