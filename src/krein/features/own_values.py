@@ -65,7 +65,7 @@ def without_diagonal(fit: Callable[[NDArray], Sketch], K: NDArray, equal: NDArra
         The values k(S, S); the first objects of S are the landmarks.
     equal : ndarray of shape (n_sample,)
         Pairs of two equal training objects that each entry of the diagonal of K stands for, see
-        `krein.features.copies.Copies`.
+        `krein.features.multiplicities.Multiplicities`.
 
     Returns
     -------

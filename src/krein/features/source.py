@@ -42,6 +42,8 @@ class Source:
         The targets of the objects.
     known : tuple (places, values), default=None
         Kernel values between the objects at these places that need not be computed again.
+    n_extra : int, default=0
+        Number of objects that stand before the training objects and are not training objects.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class Source:
         n_jobs: int | None = None,
         y: Any = None,
         known: Known | None = None,
+        n_extra: int = 0,
     ):
+        self.n_extra = n_extra
         self.kernel, self.X, self.n_jobs, self.y, self.known = kernel, X, n_jobs, y, known
         self.precomputed = isinstance(kernel, Precomputed)
         self._draws: Draws | None = None
@@ -79,9 +83,13 @@ class Source:
 
     @cached_property
     def kinds(self) -> tuple[NDArray[np.floating], NDArray[np.intp]]:
-        """Number of objects of each kind, and the kind of each object; equal objects are of one."""
-        _, kinds = (self._draws or self.draws(0)).kinds
-        return np.bincount(kinds).astype(float), kinds
+        """Number of objects of each kind, and the kind of each object; equal objects are of one.
+
+        Objects that are not training objects do not count, unless a kind has no others.
+        """
+        rows, kinds = (self._draws or self.draws(0)).kinds
+        sizes = np.bincount(kinds[self.n_extra :], minlength=len(rows))
+        return np.maximum(sizes, 1.0), kinds
 
     def rounding(self, K: NDArray[np.floating]) -> float:
         """Return by how much rounding of the values K, as precise as X, moves their eigenvalues."""

@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from nystrom_cases import _name
 
 from krein import Nystrom
-from krein.features.copies import Copies
+from krein.features.cores import direct_core
+from krein.features.multiplicities import Multiplicities
+from krein.features.scores import row_scores
 from krein.features.source import Source
 from krein.kernels import DeltaGaussian, Gaussian, Precomputed, ShiftGaussian
 
@@ -55,7 +57,27 @@ def test_distinct_rows_and_objects_of_a_matrix_have_the_weight_one(rng):
         Source(Precomputed(), Gaussian()(twice)),
     ]
     for source in sources:
-        assert_array_equal(Copies.of(source, np.arange(25)).roots, 1)
+        assert_array_equal(Multiplicities.of(source, np.arange(25)).roots, 1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=_name)
+def test_residuals_are_sums_over_all_rows_if_all_rows_are_probes(kernel, rng):
+    source = Source(kernel, X := _repeated(30, rng))
+    kinds = source.draws(0).kinds[0]
+    landmarks, probes = kinds[:8], kinds[8:]
+    core = direct_core(source, landmarks, 8, 1e-10)
+    K = kernel(X)
+    errors = np.square(K - K[:, landmarks] @ core.left @ core.right.T @ K[landmarks])
+    if not kernel.is_symmetric:
+        # The errors of both arguments, and the own value once.
+        errors += errors.T
+        errors[np.diag_indices_from(errors)] /= 2
+    others = np.isin(source.kinds[1], source.kinds[1][probes])
+    expected = errors[:, others].sum(axis=1)
+    expected[~others] += np.diagonal(errors)[~others]
+    found = row_scores(source, landmarks, core, probes).residual
+    unit = max(np.abs(K[:, landmarks]).max(), np.abs(K[landmarks]).max())
+    assert_allclose(found * unit**2, expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("size", [20, 50])
@@ -67,7 +89,7 @@ def test_the_rows_of_a_sample_stand_for_all_rows(size, rng):
     sums = []
     for key in range(200):
         sample = source.draws(key).first(size, 0)
-        weights = np.square(Copies.of(source, sample).roots)
+        weights = np.square(Multiplicities.of(source, sample).roots)
         often = np.bincount(source.kinds[1])[source.kinds[1][sample]] > 1
         sums.append(weights[often].sum() / weights.sum())
     assert_allclose(np.mean(sums), 150 / 195, atol=0.05)
@@ -75,7 +97,7 @@ def test_the_rows_of_a_sample_stand_for_all_rows(size, rng):
 
 def test_equal_pairs_are_counted_per_entry_of_the_diagonal():
     X = np.repeat(np.arange(4.0), [1, 1, 2, 4])[:, None]
-    whole = Copies.of(source := Source(Gaussian(), X), source.draws(0).kinds[0])
+    whole = Multiplicities.of(source := Source(Gaussian(), X), source.draws(0).kinds[0])
     assert_allclose(np.square(whole.roots), [1, 1, 2, 4])
     # m (m − 1) pairs of equal rows, in units of m² pairs of rows.
     assert_allclose(whole.equal, [0, 0, 1 / 2, 3 / 4])
