@@ -9,6 +9,7 @@ from proximity_cases import dissimilarities, exact
 from sklearn.metrics import pairwise_distances
 from sklearn.preprocessing import KernelCenterer
 
+import krein
 from krein.proximity import DissimilarityToSimilarity, DoubleCentering
 
 # --- double centring ------------------------------------------------------------------------------
@@ -119,3 +120,14 @@ def test_refitting_by_another_method_leaves_no_trace():
     estimator = DissimilarityToSimilarity("max").fit(dissimilarities(5))
     estimator.set_params(method="exp").fit(dissimilarities(5))
     assert not hasattr(estimator, "max_")
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_a_median_whose_rate_is_beyond_floating_point_is_named(size, rng):
+    D = size * np.abs(np.subtract.outer(x := rng.random(12), x))
+    assert np.isfinite(DissimilarityToSimilarity("exp").fit_transform(D)).all()
+    with pytest.raises(ValueError, match=r"median distance of .* beyond the range of floating"):
+        DissimilarityToSimilarity("gaussian").fit(D)
+    learner = krein.KreinClassifier("precomputed", dissimilarity=True)
+    with pytest.raises(ValueError, match=r"^KreinClassifier\(dissimilarity=True\) finds a median"):
+        learner.fit(D, x > np.median(x))

@@ -258,6 +258,13 @@ class Draws:
             self._kinds = rows, inverse
         return self._kinds
 
+    def summed(self, scores: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return scores in which the first of equal rows has their sum, and the others have 0."""
+        rows, inverse = self.kinds
+        found = np.zeros(len(scores))
+        found[rows] = np.bincount(inverse, weights=scores)
+        return found
+
     def others(
         self, chosen: NDArray, n: int, salt: int, weights: NDArray | None = None
     ) -> NDArray[np.intp]:

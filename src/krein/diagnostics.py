@@ -192,9 +192,7 @@ def diagnose(
     worthless = uninformative(K)
     in_unit = K * unit_of(float(np.abs(K).max()))  # whose squares neither vanish nor overflow
     size = float(np.linalg.norm(in_unit))
-    # Asymmetry is measured, because a function declared symmetric may not be symmetric.
-    asymmetry = float(np.linalg.norm(in_unit - in_unit.T)) / (2 * size) if size else 0.0
-    asymmetry = asymmetry if asymmetry > max(ASYMMETRY_TOLERANCE, precision) else 0.0
+    asymmetry = _asymmetry(in_unit, precision)
     eigenvalues = np.linalg.eigvalsh((K + K.T) / 2)[::-1]
     singular = np.linalg.svd(in_unit, compute_uv=False)
     # Rounding of the values to this precision moves eigenvalues and singular values by this much,
@@ -203,12 +201,10 @@ def diagnose(
     trials = _trials(_remembering(sample, K, places), n_components) if size else []
     mass, proof = _mass(kernel, sample, trials)
     positive, evidence = _verdict(eigenvalues, noise, asymmetry, kernel.is_symmetric, proof)
-    magnitude = np.abs(eigenvalues)
-    total = magnitude.sum()
     rows = _best(measurements(trials, METHODS))
     advice = Advice.of(rows)
-    said = [] if worthless is None else [f"The kernel matrix is {worthless}."]
-    said += [
+    said = [
+        *([] if worthless is None else [f"The kernel matrix is {worthless}."]),
         advice.sentence,
         *_unmeasured(rows, len(sample), is_zero=not size),
         f"The kernel is {_kind(positive, asymmetry, kernel.is_symmetric)}.",
@@ -218,7 +214,7 @@ def diagnose(
         n_rows=len(K),
         n_components=n_components,
         eigenvalues=eigenvalues,
-        negative_mass=float(magnitude[eigenvalues < 0].sum() / total) if total else 0.0,
+        negative_mass=_negative_mass(eigenvalues),
         asymmetry=asymmetry,
         rank=int((singular > noise * singular[0]).sum()),
         is_positive_definite=positive,
@@ -247,6 +243,21 @@ def _values(
     with placed(places, places):
         K = kernel(rows)
         return check_values(kernel, K.astype(float)), float(np.finfo(K.dtype).eps)
+
+
+def _asymmetry(K: NDArray, precision: float) -> float:
+    """Return ``‖(K − Kᵀ)/2‖ / ‖K‖``, or 0 if it is a rounding error.
+
+    Asymmetry is measured, because a function declared symmetric may not be symmetric.
+    """
+    size = float(np.linalg.norm(K))
+    found = float(np.linalg.norm(K - K.T)) / (2 * size) if size else 0.0
+    return found if found > max(ASYMMETRY_TOLERANCE, precision) else 0.0
+
+
+def _negative_mass(eigenvalues: NDArray) -> float:
+    total = float(np.abs(eigenvalues).sum())
+    return float(np.abs(eigenvalues[eigenvalues < 0]).sum()) / total if total else 0.0
 
 
 def _remembering(sample: Sample, K: NDArray, places: NDArray[np.intp]) -> Sample:

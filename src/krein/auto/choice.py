@@ -196,7 +196,8 @@ def choose_kernel(
     moved = limited.columns.moved(X)
     if not moved or n < FEWEST or not in_time():
         return _of_table(limited, X, in_time, f"Moved: {moved}." if moved else "")
-    # Values far away may be errors, or what a nearly linear function learns most from.
+    # A value far from the centre of its column may be an error. It may also be the value that says
+    # most about a nearly linear function.
     free = limited.columns.get_params() | {"limit": np.inf}
     kept = _Searched.of(Columns(**free), X, Y, weight, in_time, limited.search.good)
     said = f"the squared error is {kept.loss:.4g} if they are kept, {limited.loss:.4g} if not"

@@ -12,7 +12,7 @@ from sklearn.utils import TransformerTags
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..rows import in_double
+from ..rows import dense, in_double
 
 # The share of the smallest and of the largest values of a column that do not count for its scale.
 TAIL = 0.01
@@ -130,7 +130,7 @@ class Columns(_Arrays):
     def _checked(self, X: Any, reset: bool) -> Any:
         dtypes = [np.float64, np.float32]
         X = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=dtypes)
-        return X.toarray() if self.densify and sparse.issparse(X) else X
+        return dense(X) if self.densify else X
 
 
 class Double(_Arrays):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from .._validation import outside_level
 from ..kernels import Kernel, Precomputed
 from ..kernels.errors import BadPairError, kernel_name, placed
+from ..kernels.medians import rate_of_median
 from ..kernels.values import (
     UninformativeWarning,
     are_dissimilarities,
@@ -99,8 +100,11 @@ def median_dissimilarity(owner: str, kernel: Kernel | str, data: Data, sample: A
             assert data.columns is not None
             places = np.sort(data.columns)
             D = left_of(data.memory.X)[np.ix_(places, places)]
+        median = 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
+        rate_of_median(f"{owner}(dissimilarity=True)", median, squared=True)  # exp(−γ D²) needs it
+        if not isinstance(kernel, Kernel):
             DissimilarityToSimilarity("double_centering").fit(D)  # needs a symmetric matrix
-        return 1 / DissimilarityToSimilarity("exp").fit(D).gamma_
+        return median
     except BadPairError as bad:
         raise bad.nowhere() from None
     except BadProximityError as bad:

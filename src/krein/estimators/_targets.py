@@ -126,6 +126,8 @@ class Classes(_Columns):
         Factors of the weights.
     weight_unit : float
         A power of two by which weights are multiplied, so that their products do not overflow.
+    unit : float
+        The unit of the outputs, which is 1 for labels.
     """
 
     owner: str
@@ -223,6 +225,8 @@ class Tags(_Columns):
         The number of labels.
     weight_unit : float
         A power of two by which weights are multiplied, so that their products do not overflow.
+    unit : float
+        The unit of the outputs, which is 1 for labels.
     """
 
     owner: str

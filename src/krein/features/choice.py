@@ -72,8 +72,9 @@ def choose_landmarks(given: Any, source: Source, wanted: int, key: int) -> Choic
     widths = [getattr(rows, "shape", (0, 0))[-1] for rows in (objects, source.X)]
     if source.kernel.takes_matrix(objects) and widths[0] != widths[1]:
         raise ValueError(f"landmarks have {widths[0]} columns, but X has {widths[1]}.")
-    joined = Source(source.kernel, concatenated([objects, source.X]), source.n_jobs)
-    return Choice(joined, np.arange(count(objects)), False)
+    n = count(objects)
+    joined = Source(source.kernel, concatenated([objects, source.X]), source.n_jobs, n_extra=n)
+    return Choice(joined, np.arange(n), False)
 
 
 def _in_order(chosen: NDArray[np.intp], source: Source) -> NDArray[np.intp]:

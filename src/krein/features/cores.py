@@ -13,6 +13,7 @@ from .._core import Core, factorise
 from .._threads import blas_threads_for
 from .._validation import unit_of
 from ..published.cores import one_shot_core, squared_core
+from .multiplicities import Multiplicities
 from .own_values import Sketch, without_diagonal
 from .source import Source
 
@@ -87,6 +88,8 @@ def sketched_core(
 ) -> Core:
     """Fit the core by least squares on a second sample S of rows, which contains Z.
 
+    A row of S counts as often as it stands for training rows, see `Multiplicities`.
+
     Parameters
     ----------
     source : Source
@@ -100,8 +103,11 @@ def sketched_core(
     tol : float
         Relative cut of singular values.
     """
+    counts = Multiplicities.of(source, sample)
     K, unit = _in_units(source.values(sample, sample))
-    return sketch(K, len(landmarks), source.is_symmetric, rank, tol).core.of_values_times(unit)
+    K = counts.weighted(K)
+    core = sketch(K, len(landmarks), source.is_symmetric, rank, tol).core
+    return counts.unweighted(core.of_values_times(unit))
 
 
 def completed_core(
@@ -111,9 +117,11 @@ def completed_core(
 
     The parameters are those of `sketched_core`.
     """
+    counts = Multiplicities.of(source, sample)
     K, unit = _in_units(source.values(sample, sample))
     fit = partial(sketch, m=len(landmarks), symmetric=source.is_symmetric, rank=rank, tol=tol)
-    return without_diagonal(fit, K, source).of_values_times(unit)
+    core = without_diagonal(fit, counts.weighted(K), counts.equal)
+    return counts.unweighted(core.of_values_times(unit))
 
 
 def sketch(K: NDArray, m: int, symmetric: bool, rank: int, tol: float) -> Sketch:

@@ -38,9 +38,11 @@ def sample_size(n_landmarks: int) -> int:
     """Return the number of rows of the least-squares sample, including the landmarks.
 
     The error of the core falls with the rows per landmark, and the cost grows with their square.
-    The sample has 750 rows besides the landmarks, but at least one and at most five for each.
+    Besides the landmarks the sample has five rows for each, but at least 300 and at most 750 rows;
+    more than 750 landmarks have one row each. Fewer than 300 rows do not show which few directions
+    of heavy-tailed data are the largest.
     """
-    return n_landmarks + max(n_landmarks, min(5 * n_landmarks, 750))
+    return n_landmarks + max(n_landmarks, min(max(5 * n_landmarks, 300), 750))
 
 
 def extended(draws: Draws, chosen: NDArray, n: int) -> NDArray[np.intp]:
@@ -184,8 +186,8 @@ class Residual(LandmarkRule):
         n_rounds = ROUNDS if n <= MOST_IN_ROUNDS else 2
         # Numbers of landmarks after each round; very few landmarks need fewer rounds.
         ends = sorted({-(-n * i // n_rounds) for i in range(1, n_rounds + 1)})
-        first = chances(scores.leverage, ends[0] / 2) + chances(scores.residual, ends[0] / 2)
-        chosen = draws.first(ends[0], Salt.SCORES, odds(first, ends[0]))
+        each = [chances(draws.summed(values), ends[0] / 2) for values in scores]
+        chosen = draws.first(ends[0], Salt.SCORES, odds(np.sum(each, axis=0), ends[0]))
         some = draws.first(CANDIDATES * n, Salt.UNIFORM)
         for number, end in enumerate(ends[1:]):
             core = fitted_core(source, chosen, draws, 2 * len(chosen))
@@ -193,7 +195,7 @@ class Residual(LandmarkRule):
             scores = row_scores(source, chosen, core, probes, None if end == n else some)
             scores.residual[chosen] = 0.0
             more = end - len(chosen)
-            weights = odds(chances(scores.residual, more), more)
+            weights = odds(chances(draws.summed(scores.residual), more), more)
             drawn = draws.others(chosen, more, Salt.RESIDUALS + number, weights)
             chosen = np.concatenate([chosen, drawn])
         return chosen
@@ -360,13 +362,12 @@ class Supervised(LandmarkRule):
         self, source: Source, n: int, draws: Draws, candidates: NDArray[np.intp]
     ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
         """Return ``AᵀA`` and ``AᵀT`` of the columns of the candidates and the targets, centred."""
-        kinds, kind = draws.kinds
+        copies, kind = source.kinds
         m = len(candidates)
         # Equal objects are one row: the weight is their number, the target their mean target.
-        copies = np.bincount(kind).astype(float)
         Y = as_columns(source.y, len(source))
         Y = np.stack([np.bincount(kind, weights=column) / copies for column in Y.T], axis=1)
-        if m == len(kinds):
+        if m == len(copies):
             blocks = [candidates]  # a square block: a symmetric kernel computes half of it
         else:
             judges = draws.first(JUDGES * n, Salt.SAMPLE)

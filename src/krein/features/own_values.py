@@ -54,7 +54,7 @@ class Sketch:
         return _diagonal(self.first, self.core.values, self.second)
 
 
-def without_diagonal(fit: Callable[[NDArray], Sketch], K: NDArray, source: Source) -> Core:
+def without_diagonal(fit: Callable[[NDArray], Sketch], K: NDArray, equal: NDArray) -> Core:
     """Fit a core to K, and fit it again without the diagonal of K if the diagonal stands out.
 
     Parameters
@@ -63,8 +63,9 @@ def without_diagonal(fit: Callable[[NDArray], Sketch], K: NDArray, source: Sourc
         Fits a sketch to a matrix.
     K : ndarray of shape (n_sample, n_sample)
         The values k(S, S); the first objects of S are the landmarks.
-    source : Source
-        The training objects.
+    equal : ndarray of shape (n_sample,)
+        Pairs of two equal training objects that each entry of the diagonal of K stands for, see
+        `krein.features.multiplicities.Multiplicities`.
 
     Returns
     -------
@@ -74,18 +75,17 @@ def without_diagonal(fit: Callable[[NDArray], Sketch], K: NDArray, source: Sourc
     plain = fit(K)
     if plain.first is None or len(K) < OTHERS * len(plain.core.left):
         return plain.core
-    others, diagonal = _squared_errors(K, plain)
-    if diagonal <= max(DIAGONAL_SHARE * (others + diagonal), ROUNDING * float(np.vdot(K, K))):
+    others, own = _squared_errors(K, plain)
+    total = others + own.sum()
+    if own.sum() <= max(DIAGONAL_SHARE * total, ROUNDING * float(np.vdot(K, K))):
         return plain.core
     completed = K.copy()
     np.fill_diagonal(completed, _predicted_diagonal(K, plain))
     found = fit(completed)
-    # A pair of equal rows has the value of the diagonal, so the diagonal counts once per such pair.
-    n, s = len(source), len(K)
-    equal = source.n_equal_pairs * (s - 1) / max(1, n * (n - 1) - source.n_equal_pairs)
-    before = others + equal * diagonal
-    others, diagonal = _squared_errors(completed, found, K)
-    if others + equal * diagonal > WORTH_IT**2 * before:
+    # A pair of equal rows has the value of the diagonal.
+    before = others + equal @ own
+    others, own = _squared_errors(completed, found, K)
+    if others + equal @ own > WORTH_IT**2 * before:
         return plain.core
     return replace(found.core, own=np.diagonal(completed)[: len(found.core.left)].copy())
 
@@ -96,8 +96,8 @@ def _diagonal(first: NDArray, values: NDArray, second: NDArray) -> NDArray[np.fl
 
 def _squared_errors(
     fitted: NDArray, sketch: Sketch, K: NDArray | None = None
-) -> tuple[float, float]:
-    """Return the squared errors of K̃ off the diagonal and on it.
+) -> tuple[float, NDArray[np.floating]]:
+    """Return the squared error of K̃ off the diagonal, and the squared errors on the diagonal.
 
     K̃ is an orthogonal projection of the matrix A that it was fitted to, so that
     ``‖A − K̃‖² = ‖A‖² − ‖K̃‖²``.
@@ -116,7 +116,7 @@ def _squared_errors(
     gap = np.diagonal(fitted) - diagonal
     others = float(np.vdot(fitted, fitted) - np.vdot(values, values) - gap @ gap)
     gap = gap if K is None else np.diagonal(K) - diagonal
-    return others, float(gap @ gap)
+    return others, np.square(gap)
 
 
 def _predicted_diagonal(K: NDArray, sketch: Sketch) -> NDArray[np.floating]:

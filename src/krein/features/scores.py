@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Core
+from .multiplicities import Multiplicities
 from .source import Source
 
 # Residuals below this share of the kernel values are rounding errors.
@@ -23,8 +24,9 @@ class Scores(NamedTuple):
     leverage : ndarray
         ``‖ũ(x)‖²`` with the orthonormal eigenvectors ũ of the map.
     residual : ndarray
-        ``(n/|U|) Σ_u (k − k̃)(x, u)² + (k − k̃)(x, x)²`` with probe rows U, in units of the squared
-        kernel values: the contribution of the row to the squared error of the map.
+        ``Σ_u n_u (k − k̃)(x, u)² + (k − k̃)(x, x)²`` in units of the squared kernel values: the
+        contribution of the row to the squared error of the map. Each probe u stands for n_u rows
+        other than x.
     """
 
     leverage: NDArray[np.floating]
@@ -84,6 +86,10 @@ def row_scores(
     unit = max(float(np.abs(values).max()) for values in (first, second)) or 1.0
     # All rows start from the same rounding level, so that noise does not choose landmarks.
     scores = Scores(np.zeros(n), np.full(n, n * ROUNDING**2))
+    drawn = Multiplicities.of(source, probes, landmarks)
+    sizes, kinds = source.kinds
+    place = np.full(len(sizes), -1)  # of the probe that is equal to the rows of a kind
+    place[kinds[probes]] = np.arange(len(probes))
     root = np.abs(core.values) ** 0.5
 
     def work(rows: NDArray[np.intp]) -> None:
@@ -93,8 +99,12 @@ def row_scores(
             Z = block[:, :m] @ side.matrix
             features.append(Z)
             scores.leverage[rows] += np.square(Z / root).sum(axis=1)
-            error = (block[:, m:] - Z @ side.probed.T) / unit
-            scores.residual[rows] += np.square(error).sum(axis=1) * (n / max(1, len(probes)))
+            error = np.square((block[:, m:] - Z @ side.probed.T) / unit)
+            scores.residual[rows] += error @ drawn.represented
+            # For a row that is equal to a probe, the probe stands for one row less: the row itself.
+            at = place[kinds[rows]]
+            i = np.flatnonzero(at >= 0)
+            scores.residual[rows[i]] -= error[i, at[i]] / drawn.chances[at[i]]
         if len(probes):
             dual = features[0] * core.signs if symmetric else features[1]
             own = (source.diagonal(rows) - np.einsum("ij,ij->i", features[0], dual)) / unit

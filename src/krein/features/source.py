@@ -42,6 +42,8 @@ class Source:
         The targets of the objects.
     known : tuple (places, values), default=None
         Kernel values between the objects at these places that need not be computed again.
+    n_extra : int, default=0
+        Number of objects that stand before the training objects and are not training objects.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class Source:
         n_jobs: int | None = None,
         y: Any = None,
         known: Known | None = None,
+        n_extra: int = 0,
     ):
+        self.n_extra = n_extra
         self.kernel, self.X, self.n_jobs, self.y, self.known = kernel, X, n_jobs, y, known
         self.precomputed = isinstance(kernel, Precomputed)
         self._draws: Draws | None = None
@@ -77,17 +81,19 @@ class Source:
         """Hash of the content of each object."""
         return hash_pairs(self.X) if self.precomputed else hash_rows(self.X)
 
+    @cached_property
+    def kinds(self) -> tuple[NDArray[np.floating], NDArray[np.intp]]:
+        """Number of objects of each kind, and the kind of each object; equal objects are of one.
+
+        Objects that are not training objects do not count, unless a kind has no others.
+        """
+        rows, kinds = (self._draws or self.draws(0)).kinds
+        sizes = np.bincount(kinds[self.n_extra :], minlength=len(rows))
+        return np.maximum(sizes, 1.0), kinds
+
     def rounding(self, K: NDArray[np.floating]) -> float:
         """Return by how much rounding of the values K, as precise as X, moves their eigenvalues."""
         return float(np.finfo(common_dtype(self.X)).eps * np.linalg.norm(K))
-
-    @property
-    def n_equal_pairs(self) -> int:
-        """Number of ordered pairs of different objects with the same content."""
-        if self.precomputed:
-            return 0
-        copies = np.unique(self.hashes, return_counts=True)[1]
-        return int(copies @ copies) - len(self)
 
     @cached_property
     def pairs(self) -> Pairs | None:

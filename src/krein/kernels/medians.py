@@ -105,3 +105,30 @@ def stretched(kernel: Kernel, found: Kernel, factor: float) -> Kernel:
         power = 2 if getattr(kernel, "transform", None) == "gaussian" else 1
         made.gamma = found.gamma / factor**power
     return made
+
+
+def rate_of_median(owner: str, median: float, squared: bool) -> float:
+    """Return the rate at which ``exp(−rate D)``, or ``exp(−rate D²)``, is 1/e at the median.
+
+    Parameters
+    ----------
+    owner : str
+        The object that needs the rate, for the error message.
+    median : float
+        The median of the positive distances D.
+    squared : bool
+        True for the rate of D².
+
+    Raises
+    ------
+    ValueError
+        If the rate is beyond the range of floating point.
+    """
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        rate = 1 / (np.square(np.float64(median)) if squared else np.float64(median))
+    if not 0 < rate < np.inf:
+        raise ValueError(
+            f"{owner} finds a median distance of {median:.4g}, whose gamma is beyond the range of "
+            "floating point: divide the distances by a number of about the median first."
+        )
+    return float(rate)

@@ -17,7 +17,7 @@ from .base import Kernel, Known
 from .combined import Combined
 from .custom import Custom
 from .errors import UnresolvedError
-from .medians import positive_median
+from .medians import positive_median, rate_of_median
 from .sampling import distinct_pairs, sample_by_content
 from .traits import Traits
 
@@ -125,16 +125,9 @@ class Similarity(Combined):
     def _rate(self, D: NDArray) -> float:
         """Return the rate at which the median of all positive distances has the similarity 1/e."""
         missing = "no two objects with a distance above 0"
-        median = np.float64(positive_median(self, D, "gamma", missing))
-        with np.errstate(over="ignore", under="ignore", divide="ignore"):
-            rate = 1 / (median if self.transform == "exp" else np.square(median))
-        if not 0 < rate < np.inf:
-            raise ValueError(
-                f"{type(self).__name__}(transform={self.transform!r}) finds a median distance of "
-                f"{median:.4g}, whose gamma is beyond the range of floating point: divide the "
-                "distances by a number of about the median first."
-            )
-        return float(rate)
+        median = positive_median(self, D, "gamma", missing)
+        owner = f"{type(self).__name__}(transform={self.transform!r})"
+        return rate_of_median(owner, median, self.transform != "exp")
 
     def _check_parameters(self) -> None:
         transform = check_choice(self, "transform", self.transform, TRANSFORMS)

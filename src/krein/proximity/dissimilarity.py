@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from .._validation import store
 from ..kernels.errors import BadPairError
+from ..kernels.medians import rate_of_median
 from ._base import ROUND_OFF, Centring, Proximity, check_symmetric, place_of_largest
 from .errors import DiagonalError, NegativeError
 
@@ -148,7 +149,8 @@ class DissimilarityToSimilarity(Proximity):
         threshold = ROUND_OFF[D.dtype] * D.max()
         positive = D[threshold < D]
         median = float(np.median(positive)) if positive.size else 1.0
-        return 1 / (median if self.method == "exp" else median**2)
+        owner = f"{type(self).__name__}(method={self.method!r})"
+        return rate_of_median(owner, median, self.method != "exp")
 
     def _map(self, rows: NDArray) -> NDArray:
         if self.method == "double_centering":
