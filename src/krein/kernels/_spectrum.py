@@ -148,9 +148,9 @@ class Spectrum:
             diameter = min(diameter, float(np.sqrt(2 - 2 * traits.lowest_product)))
         if extension == "domain" and traits.unit_rows and diameter >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
-                f"No measure of finite mass represents {kernel_name(self)} in dimension {dim} up to "
-                "the antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström approximation "
-                "(krein.Nystrom), krein.RandomGegenbauer, or data of a smaller diameter."
+                f"No measure of finite mass represents {kernel_name(self)} in dimension {dim} up "
+                "to the antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström "
+                "approximation (krein.Nystrom), krein.RandomGegenbauer, or a smaller diameter."
             )
         if extension == "zero":
             return zero_extension(profile, dim, 2.0 if traits.unit_rows else diameter, jacobian)
@@ -213,8 +213,8 @@ class Spectrum:
         profile = _quiet(self.zonal_profile)
         if profile is None:
             raise NoMeasureError(
-                f"{kernel_name(self)} is not a function of ⟨x, y⟩ on unit rows, so it has no measure "
-                f"on the sphere. {NYSTROM_HINT}"
+                f"{kernel_name(self)} is not a function of ⟨x, y⟩ on unit rows, so it has no "
+                f"measure on the sphere. {NYSTROM_HINT}"
             )
         lowest = max(lowest, self.traits.lowest_product)
         cause = f"{kernel_name(self)} has a kink or a singularity on [{lowest:.3g}, 1]."
