@@ -26,6 +26,7 @@ from krein.kernels import (
     ShiftGaussian,
     SinhGaussian,
 )
+from krein.kernels.errors import kernel_name
 from krein.testing import check_kernel
 
 WORDS = ["kernel", "krein", "kern", "form", "norm", "measure"]
@@ -335,3 +336,13 @@ def test_a_constant_takes_anything():
         assert_array_equal(kernel.diag(X), np.full(6, -2.0))
     assert_array_equal(kernel(np.ones((1, 2)), [[1.0, 2.0]]), [[-2.0]])
     assert_array_equal(kernel.measure(2).kernel(np.ones((3, 2))), np.full(3, -2.0))
+
+
+def test_a_function_in_a_sum_is_named_without_its_address():
+    kernel = 2.0 * Custom(lambda X, Y: np.exp(-(X @ Y.T))) + Gaussian()
+    expected = "Sum(left=Scaled(factor=2.0, kernel=Custom(f=<lambda>)), right=Gaussian())"
+    assert kernel_name(kernel) == expected
+    for broken in (kernel, kernel.left.kernel, kernel * Gaussian()):
+        with pytest.raises(NoMeasureError, match="has no spectral measure") as error:
+            broken.measure(3)
+        assert " at 0x" not in str(error.value)

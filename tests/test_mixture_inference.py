@@ -229,6 +229,8 @@ def test_the_number_of_pairs_is_bounded():
     assert default_pairs(10, 10, 10) == 4000
     assert default_pairs(1000, 10, 10) == 10_000
     assert default_pairs(10_000, 100, 100) == 40_000
+    assert default_pairs(50, 120, 120) == 6000
+    assert default_pairs(50, 120, 80) == 12_000  # principal axes
     assert default_pairs(10, 10**6, 500) == 40_000
     assert default_pairs(10, 10**6, 10**6) < 100
 

@@ -11,7 +11,7 @@ from .._validation import check_choice, check_positive
 from ..measures import GegenbauerMeasure, InfiniteMassError, Measure, domain_measure, zonal_measure
 from ..measures.radial import Profile
 from ..published.extension import zero_extension
-from .errors import NoMeasureError
+from .errors import NoMeasureError, kernel_name
 from .stationarity import Stationarity, stationarity
 from .traits import Traits
 
@@ -133,7 +133,9 @@ class Spectrum:
             return self._closed_form(dim)
         profile = _quiet(self.radial_profile)
         if profile is None:
-            raise NoMeasureError(f"{self!r} has no spectral measure: none is known. {NYSTROM_HINT}")
+            raise NoMeasureError(
+                f"{kernel_name(self)} has no spectral measure: none is known. {NYSTROM_HINT}"
+            )
         if diameter is None:
             if not traits.unit_rows:
                 raise ValueError(
@@ -146,9 +148,9 @@ class Spectrum:
             diameter = min(diameter, float(np.sqrt(2 - 2 * traits.lowest_product)))
         if extension == "domain" and traits.unit_rows and diameter >= 2 and self._antipodal(dim):
             raise InfiniteMassError(
-                f"No measure of finite mass represents {self!r} in dimension {dim} up to the "
-                "antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström approximation "
-                "(krein.Nystrom), krein.RandomGegenbauer, or data of a smaller diameter."
+                f"No measure of finite mass represents {kernel_name(self)} in dimension {dim} up "
+                "to the antipode ‖x − y‖ = 2: the kernel is singular there. Use a Nyström "
+                "approximation (krein.Nystrom), krein.RandomGegenbauer, or a smaller diameter."
             )
         if extension == "zero":
             return zero_extension(profile, dim, 2.0 if traits.unit_rows else diameter, jacobian)
@@ -211,15 +213,15 @@ class Spectrum:
         profile = _quiet(self.zonal_profile)
         if profile is None:
             raise NoMeasureError(
-                f"{self!r} is not a function of ⟨x, y⟩ on unit rows, so it has no measure on the "
-                f"sphere. {NYSTROM_HINT}"
+                f"{kernel_name(self)} is not a function of ⟨x, y⟩ on unit rows, so it has no "
+                f"measure on the sphere. {NYSTROM_HINT}"
             )
         lowest = max(lowest, self.traits.lowest_product)
-        cause = f"{self!r} has a kink or a singularity on [{lowest:.3g}, 1]."
+        cause = f"{kernel_name(self)} has a kink or a singularity on [{lowest:.3g}, 1]."
         return zonal_measure(profile, dim, lowest, n_atoms, cause)
 
     def _infinite_cause(self, diameter: float) -> str:
-        return f"{self!r} has a jump, kink or singularity on [0, {diameter:.4g}]."
+        return f"{kernel_name(self)} has a jump, kink or singularity on [0, {diameter:.4g}]."
 
 
 def _quiet(profile: Profile | None) -> Profile | None:

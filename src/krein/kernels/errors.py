@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 Place = int | None
+# The repr of a function, such as that of `Custom` in a sum. Its address would differ in each run.
+FUNCTION = re.compile(r"<function (?:[^ ]*\.)?([^ ]+) at 0x[0-9a-fA-F]+>")
 
 
 class BadPairError(ValueError):
@@ -153,4 +156,4 @@ def kernel_name(kernel: object) -> str:
     """Return the name of the kernel in messages: its repr, or the name of the user's function."""
     f = getattr(kernel, "f", None)
     name = f"{type(kernel).__name__}({getattr(f, '__name__', 'f')})"
-    return one_line(kernel) if f is None else name
+    return FUNCTION.sub(r"\1", one_line(kernel)) if f is None else name

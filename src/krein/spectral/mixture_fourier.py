@@ -83,7 +83,7 @@ class MixtureFourier(WaveMap):
         Number of rows whose kernel matrix is computed. The rows are drawn by their content.
     n_pairs : int or "auto", default="auto"
         Number of pairs of these rows that are fitted. "auto" takes as many pairs as frequencies
-        times columns, but at least 4000 and at most 40,000.
+        times columns, twice as many with principal axes, at least 4000 and at most 40,000.
     noise : float or "auto", default="auto"
         Standard deviation of the noise of the values, in units of k(0). "auto" is 0.003. It is
         smaller with many frequencies, ``0.0027 √P / m`` for m frequencies and P pairs, and falls in
