@@ -333,7 +333,9 @@ def test_fit_never_asks_for_all_pairs(rng, rule):
     similarity, pairs = _counting()
     X = rng.standard_normal((n, 3))
     Nystrom(Custom(similarity), 4, landmarks=rule, random_state=0).fit(X)
+    # The matrix of the sample, which has at least 300 rows, is larger than the n × m values here.
     assert 0 < sum(pairs) <= 3 * n * m
+    assert sample_size(m) ** 2 > 2 * n * m
 
 
 # --- chances of the rule "residual" ---------------------------------------------------------------

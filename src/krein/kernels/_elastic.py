@@ -25,8 +25,8 @@ Array = np.ndarray
 # The ways to compute a diagonal from the two diagonals before it.
 WARP, WEIGHTED, SOFT, SHAPE, LCSS, EDR, ERP, TWE, MSM = range(9)
 
-# All places are unsigned: Numba would test each signed index for being negative, and views of the
-# cells, which need no such test, take longer to make than a short diagonal takes to compute.
+# All places are unsigned. Numba tests every signed index for being negative, and the compiler does
+# not vectorise a loop with such a test.
 ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
 
 
