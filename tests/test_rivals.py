@@ -243,6 +243,18 @@ def test_gradient_of_the_fit(dim):
     assert fit.loss(best)[0] < value
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("dim", "a", "degree"), [(4, 1.0, 3), (16, 0.5, 3), (57, 0.7, 5)])
+def test_a_search_that_meets_a_sum_without_positive_part_goes_on(dim, a, degree):
+    """The best kernel would be zero, but the spectrum has the mass k(0)."""
+    fit = PositivePart(SphericalPolynomial(a, degree).radial_profile, dim, 2.0, 10)
+    assert_allclose(fit.law.characteristic(np.zeros((1, dim))), 1)
+    nothing = np.concatenate([np.log(fit.scales), np.full(10, -1.0)])
+    best = np.concatenate([np.log(fit.scales), fit.coefficients])
+    assert fit.loss(best)[0] <= fit.loss(nothing)[0]
+    assert not fit.loss(nothing)[1].any()
+
+
 def test_a_gaussian_is_its_own_spectrum():
     fitted = SphericalRandomFeatures(3 * Gaussian(0.8), 16, random_state=0).fit(UNIT)
     Z = np.linspace(0, 2, 20)[:, None] * np.eye(1, 4)

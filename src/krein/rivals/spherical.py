@@ -24,6 +24,8 @@ from ..samplers import Sampler
 
 # Number of distances and of radii of the fit, and of its iterations.
 N_DISTANCES, N_RADII, MAX_ITER = 100, 300, 100
+# A sum of Gaussians whose positive part has a smaller mass is no spectrum.
+NOTHING = 1e-100
 # Entries of rows beyond this size have squared distances that may overflow.
 LARGEST = 1e150
 
@@ -194,6 +196,8 @@ class PositivePart:
         self._waves = sphere_wave(dim, np.outer(self.radii, z))
         start = np.geomspace(low, high, n_gaussians + 2)[1:-1]
         theta = np.concatenate([np.log(start), np.full(n_gaussians, 1 / n_gaussians)])
+        # Not better than the start, so that the search never ends without a spectrum.
+        self._loss_of_nothing = max(float(np.mean(self._target**2)), self.loss(theta)[0])
         bounds = [(np.log(low), np.log(high))] * n_gaussians + [(None, None)] * n_gaussians
         options = {"maxiter": MAX_ITER, "ftol": 1e-14, "gtol": 1e-10}
         with one_blas_thread():  # the matrices are small
@@ -234,7 +238,9 @@ class PositivePart:
         densities = self._densities(scales)
         mixture = coefficients @ densities
         masses = np.maximum(mixture, 0) * self._steps
-        total = masses.sum() + np.finfo(float).tiny
+        total = masses.sum()
+        if total < NOTHING:
+            return self._loss_of_nothing, np.zeros(len(theta))
         found = masses @ self._waves / total
         error = found - self._target
         # The derivative of the error with respect to the mixture, where it is positive.
