@@ -59,6 +59,12 @@ def test_a_method_that_refuses_is_a_row_with_its_reason():
     assert "RandomFourier at width 8: TL1(rho=2.0) has no" in str(found)
 
 
+@pytest.mark.parametrize("kind", [set, iter, np.array, tuple])
+def test_widths_come_in_any_container(kind):
+    found = compared(Gaussian(), methods="Nystrom", widths=kind([8, 4]))
+    assert [row.width for row in found.rows] == [4, 8]
+
+
 def test_widths_that_a_method_does_not_have():
     found = compared(Gaussian(), methods=["RandomFourier", "Nystrom"], widths=[3, 70])
     odd, _, _, wide = found.rows

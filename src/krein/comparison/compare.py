@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-
 from .._hashing import as_generator
 from .._validation import ArgumentError, check_count, check_positive
 from ..kernels import Kernel
@@ -58,7 +56,7 @@ def compare(
         methods that can serve the kernel: for objects and precomputed matrices only "Nystrom". A
         method that refuses the kernel has a row that says why. Most of the time of "auto" goes into
         the fits of "MixtureFourier".
-    widths : int or sequence of int, default=(16, 64, 256)
+    widths : int or iterable of int, default=(16, 64, 256)
         Numbers of features. Fourier maps need even numbers, and "Nystrom" needs as many rows.
     y : array-like of shape (n,) or (n, k), default=None
         Labels or numbers to predict; None measures no score.
@@ -117,7 +115,10 @@ def compare(
 
 
 def _checked_widths(widths: Any) -> list[int]:
-    listed = [widths] if np.ndim(widths) == 0 else list(widths)
+    try:
+        listed = list(widths)
+    except TypeError:  # one number
+        listed = [widths]
     whole = [isinstance(width, Integral) and not isinstance(width, bool) for width in listed]
     if not listed or not all(whole) or min(listed) < 1:
         raise ArgumentError("compare", "widths", "one or more whole numbers ≥ 1", widths)
