@@ -62,8 +62,9 @@ def compare(
         Labels or numbers to predict; None measures no score.
     learner : estimator, default=None
         A learner of krein with a parameter `features`. None means ridge with tuned penalties:
-        `KreinRidgeClassifier` for labels and whole numbers, `KreinRidge` for other numbers, and
-        `TwoSidedRidgeClassifier` or `TwoSidedRidge` if the kernel is not symmetric.
+        `KreinRidgeClassifier` for labels and for whole numbers that occur at least `n_seeds` times
+        on average, `KreinRidge` for other numbers, and `TwoSidedRidgeClassifier` or `TwoSidedRidge`
+        if the kernel is not symmetric.
     max_rows : int, default=1000
         Largest number of rows.
     n_seeds : int, default=3

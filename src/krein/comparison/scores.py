@@ -21,7 +21,6 @@ from ..estimators import (
     TwoSidedRidgeClassifier,
 )
 from ..features import FeatureMap
-from ..kernels import Kernel
 from .sample import Fold, Sample
 
 
@@ -45,7 +44,7 @@ class Scoring:
         """Check the targets of all n rows, and choose a learner for them if none is given."""
         y = _checked(y, n_rows)[sample.places]
         if learner is None:
-            return cls(_learner_for(y, sample.kernel), y)
+            return cls(_learner_for(y, sample), y)
         is_object = hasattr(learner, "get_params") and not isinstance(learner, type)
         if not is_object or "features" not in learner.get_params(deep=False):
             needed = "a learner with a parameter features, e.g. krein.KreinSVC()"
@@ -87,9 +86,11 @@ def _checked(y: Any, n_rows: int) -> NDArray:
     return y.astype(np.float64) if is_numeric else y
 
 
-def _learner_for(y: NDArray, kernel: Kernel) -> Any:
+def _learner_for(y: NDArray, sample: Sample) -> Any:
     """Return ridge for classes or for numbers, with both sides of a kernel if they differ."""
-    kind = type_of_target(y, input_name="y")
+    kernel, kind = sample.kernel, type_of_target(y, input_name="y")
+    if kind == "multiclass" and _are_no_classes(y, len(sample.seeds)):
+        kind = "continuous"
     if kind in ("binary", "multiclass"):
         if len(np.unique(y)) < 2:
             raise ValueError(
@@ -103,3 +104,11 @@ def _learner_for(y: NDArray, kernel: Kernel) -> Any:
         f"compare scores classes or numbers, but y is of the kind {kind!r}: pass one label or one "
         "number per row, or a learner for these targets."
     )
+
+
+def _are_no_classes(y: NDArray, n_folds: int) -> bool:
+    """Return True if whole numbers occur fewer than `n_folds` times on average.
+
+    Most of the classes would then be absent from some of the folds.
+    """
+    return y.dtype.kind in "iuf" and len(np.unique(y)) * n_folds > len(y)
