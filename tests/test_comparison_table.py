@@ -231,6 +231,9 @@ def test_plot_draws_error_against_width_and_seconds():
     assert [text.get_text() for text in axes[1].get_legend().get_texts()] == ["Nystrom"]
     given = plt.figure().subplots(1, 2)
     assert found.plot(given)[0] is given[0]
+    for wrong in (given[0], given[:1], plt.figure().subplots(2, 2)):
+        with pytest.raises(ValueError, match="plot needs axes to be a sequence of two matplotlib"):
+            found.plot(wrong)
     nothing = compared(TL1(2.0), methods="RandomFourier").plot()
     assert not nothing[0].get_lines()
     plt.close("all")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._validation import ArgumentError
 from ._pyplot import pyplot
 
 # Up to this many widths have a tick each.
@@ -33,6 +34,9 @@ def plot_comparison(comparison: Any, axes: Any = None) -> Any:
     """
     if axes is None:
         axes = pyplot().subplots(1, 2, figsize=(10, 3.8), sharey=True, layout="constrained")[1]
+    elif np.shape(axes) != (2,):
+        needed = "a sequence of two matplotlib Axes, e.g. plt.subplots(1, 2)[1]"
+        raise ArgumentError("Comparison.plot", "axes", needed, axes)
     measured = [row for row in comparison.rows if row.is_measured]
     for i, method in enumerate(dict.fromkeys(row.method for row in measured)):
         rows = [row for row in measured if row.method == method]
