@@ -126,7 +126,8 @@ def edr(x, y, window=None, epsilon=None):
     epsilon = max(x.std(), y.std()) / 4 if epsilon is None else epsilon
 
     def cell(D, i, j):
-        match = D[i - 1, j - 1] + (np.linalg.norm(x[i - 1] - y[j - 1]) >= epsilon)
+        gap = np.linalg.norm(x[i - 1] - y[j - 1])
+        match = D[i - 1, j - 1] + (gap >= epsilon and gap > 0)
         return min(match, D[i - 1, j] + 1, D[i, j - 1] + 1)
 
     return programme(cell, len(x), len(y), window, 0, 0, np.inf)[-1, -1] / max(len(x), len(y))

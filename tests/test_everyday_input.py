@@ -74,6 +74,10 @@ def test_columns_of_dates_and_objects_are_named_with_a_cure(owner):
     for dates in (days, days.tz_localize("UTC"), [day.date() for day in days]):
         with pytest.raises(ValueError, match=r"column 'day' of X holds '2020-01-01.*days since"):
             owner().fit(frame.assign(day=dates), Y)
+    spans = days - days[0]
+    for durations in (spans, spans.to_pytimedelta()):
+        with pytest.raises(ValueError, match=r"column 'span' of X .* turn the durations"):
+            owner().fit(frame.assign(span=durations), Y)
     for column in (days.to_period(), [[1, 2]] * 60, pandas.cut(X[:, 1], 3)):
         with pytest.raises(ValueError, match=r"column 'other' of X holds .*OneHotEncoder"):
             owner().fit(frame.assign(other=column), Y)

@@ -136,10 +136,13 @@ def test_dtaidistance_computes_the_same(rng):
     assert_allclose(DynamicTimeWarping()(X), expected, rtol=1e-12)
 
 
-def test_edr_of_a_constant_series_with_itself_is_what_the_block_says():
-    X = [np.ones(4), np.arange(4.0)]
+def test_edr_of_a_constant_series_with_itself_is_zero():
+    X = [np.ones(4), np.arange(4.0), np.array([2.0]), np.full(3, 0.1)]
     kernel = ElasticDistance("edr")
-    assert_array_equal(kernel.diag(X), np.diagonal(kernel(X, list(X))))
+    assert_array_equal(np.diagonal(kernel(X, list(X))), np.zeros(4))
+    assert_array_equal(kernel(X), kernel(X, list(X)))
+    assert_array_equal(kernel.diag(X), np.zeros(4))
+    assert kernel(X[:1], [np.full(4, 3.0)]) == 1  # other constant series stay apart
 
 
 @pytest.mark.parametrize("name", NAMES)

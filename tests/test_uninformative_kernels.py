@@ -86,7 +86,7 @@ TOO_NARROW = [
 @pytest.mark.parametrize("estimator", TOO_NARROW, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(("factor", "name"), [(1.0, "identity"), (1e-9, "constant")])
 def test_a_fit_warns_where_nothing_can_be_learned(estimator, factor, name, X, y):
-    with pytest.warns(UserWarning, match=rf"nearly.*{name}.*gamma='median'"):
+    with pytest.warns(UserWarning, match=rf"nearly.*{name}.*sigma='median'.*gamma='median'"):
         clone(estimator).fit(factor * X, y)
 
 

@@ -113,6 +113,8 @@ def _encoding(value: Any) -> str:
     """Return how to make numbers of a column that holds this value."""
     if isinstance(value, datetime.date | np.datetime64):
         return "turn the dates into numbers, e.g. into days since the first date"
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return "turn the durations into numbers, e.g. into days"
     return "encode the column, e.g. with sklearn.preprocessing.OneHotEncoder"
 
 

@@ -49,9 +49,12 @@ class Columns(_Arrays):
     deviation of column j after its smallest and largest percent are moved to the 1 % and 99 %
     quantiles. If nearly all values are equal, s_j is the plain standard deviation. Constant columns
     become zero.
-    A sparse matrix is neither centred nor clipped, unless it becomes an array. The result is in
-    double precision, because the small penalties of smooth kernels need the small eigenvalues of
-    the kernel matrix, which single precision rounds away.
+    A sparse matrix is neither centred nor clipped, unless it becomes an array, and s_j is the root
+    mean square of the entries of column j that are not zero. Divided by their standard deviations,
+    the columns with the fewest entries would have the largest values, and rows with a rare category
+    or word would be far from all others. The result is in double precision, because the small
+    penalties of smooth kernels need the small eigenvalues of the kernel matrix, which single
+    precision rounds away.
 
     Parameters
     ----------
@@ -88,15 +91,13 @@ class Columns(_Arrays):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn centre and scale of each column."""
         X = self._checked(X, reset=True)
+        largest = np.ravel(dense(abs(X).max(axis=0))).astype(float)
+        unit = np.where(largest > 0, largest, 1.0)  # squares must not overflow
         if sparse.issparse(X):
-            mean, variance = mean_variance_axis(X.astype(float), axis=0)
-            self.center_, spread = np.zeros_like(mean), np.sqrt(variance)
-            largest = np.ravel(abs(X).max(axis=0).toarray())
+            mean, spread = _of_entries((X.astype(float) @ sparse.diags(1 / unit)).tocsr())
         else:
-            largest = np.abs(X).max(axis=0).astype(float)
-            unit = np.where(largest > 0, largest, 1.0)  # squares must not overflow
             mean, spread = _robust(X / unit)
-            self.center_, spread = mean * unit, spread * unit
+        self.center_, spread = mean * unit, spread * unit
         self.scale_ = np.where(spread > CONSTANT * largest, spread, np.inf)
         return self
 
@@ -164,6 +165,17 @@ def is_smaller_dense(X: Any) -> bool:
         return False
     stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     return bool(X.dtype.itemsize * X.shape[0] * X.shape[1] <= stored)
+
+
+def _of_entries(X: Any) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return 0, and the root mean square of the nonzero entries of each column.
+
+    The second value is 0 for constant columns.
+    """
+    mean, variance = mean_variance_axis(X, axis=0)
+    n_entries = np.maximum(1, np.bincount(X.indices[X.data != 0], minlength=X.shape[1]))
+    spread = np.sqrt((np.square(mean) + variance) * X.shape[0] / n_entries)
+    return np.zeros_like(mean), np.where(variance > CONSTANT**2, spread, 0.0)
 
 
 def _robust(X: NDArray) -> tuple[NDArray[np.floating], NDArray[np.floating]]:

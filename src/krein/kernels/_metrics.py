@@ -167,7 +167,9 @@ class RealSequences(Metric):
     root = False
 
     def own(self, series: Series) -> float:
-        return series.std() / 4 if self.epsilon is None else self.epsilon
+        # Not 0 for a constant series, whose points are equal to themselves.
+        least = np.finfo(float).tiny
+        return max(series.std() / 4, least) if self.epsilon is None else self.epsilon
 
 
 @dataclass(frozen=True)

@@ -90,12 +90,14 @@ class ElasticDistance(Kernel):
 
     Notes
     -----
-    The values are those of aeon, with three exceptions. For the metrics "dtw" to "soft_dtw" in the
+    The values are those of aeon, with four exceptions. For the metrics "dtw" to "soft_dtw" in the
     list, aeon returns sums of squares. This class returns their roots, so that
     ``Similarity(…, transform="gaussian")`` is exp(−γ · sum of squares). For "shape_dtw", aeon 1.6
     can leave out points at the start of a series, and its value depends on the order of the two
     series if several paths are cheapest. This class sums over the whole path, and takes the
-    smallest sum of all cheapest paths.
+    smallest sum of all cheapest paths. For "edr" with ``epsilon=None``, no points of two constant
+    series are equal in aeon. In this class equal points are, and the distance of a constant series
+    to itself is 0.
 
     As in aeon, "soft_dtw" is the root of the absolute value of the smooth minimum, which is
     negative if the distances are small compared with ``gamma · length``: choose gamma small. The
@@ -224,8 +226,6 @@ class ElasticDistance(Kernel):
         return upper + upper.T
 
     def _diagonal(self, X: Any) -> NDArray:
-        if self.metric == "edr":  # its default epsilon is 0 for a constant series
-            return super()._diagonal(X)
         return np.zeros(len(X))
 
     # --- early abandoning -------------------------------------------------------------------------

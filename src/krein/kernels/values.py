@@ -85,7 +85,7 @@ def uninformative(K: NDArray) -> str | None:
         return (
             f"nearly the identity: for {100 * alone:.0f} % of {n} rows x, k(x, y) is below a "
             "thousandth of k(x, x) for every other row y. Choose a wider kernel, e.g. "
-            "Similarity(…, gamma='median') or a larger sigma"
+            "with sigma='median' or a larger sigma, or Similarity(…, gamma='median')"
         )
     others = K[~np.eye(n, dtype=bool)]
     mean = float(others.mean())
@@ -93,7 +93,8 @@ def uninformative(K: NDArray) -> str | None:
     if max(gaps) < NEGLIGIBLE * abs(mean):
         return (
             f"nearly constant: its values on {n} rows differ by less than a thousandth of their "
-            "mean. Choose a narrower kernel, e.g. Similarity(…, gamma='median') or a smaller sigma"
+            "mean. Choose a narrower kernel, e.g. with sigma='median' or a smaller sigma, or "
+            "Similarity(…, gamma='median')"
         )
     return None
 
