@@ -222,9 +222,9 @@ def test_the_kernel_is_chosen_by_the_mean_target_of_equal_rows(monkeypatch):
     y = X.sum(axis=1) + rng.normal(size=400)
     seen = []
 
-    def noted(X, Y, weight, *others):
+    def noted(X, Y, weight, *others, **options):
         seen.append((X, Y, weight))
-        return choose_kernel(X, Y, weight, *others)
+        return choose_kernel(X, Y, weight, *others, **options)
 
     monkeypatch.setattr(automatic, "choose_kernel", noted)
     KreinRegressor(random_state=0).fit(X, y)

@@ -267,7 +267,15 @@ class Automatic(Certainty, Estimator):
             # class_weight may leave classes out.
             seen = slice(None) if weight.all() else np.flatnonzero(weight)
             rows = in_double(sample.X[seen])
-            return choose_kernel(rows, Y[seen], weight[seen], given, clock.is_early)
+            return choose_kernel(
+                rows,
+                Y[seen],
+                weight[seen],
+                given,
+                clock.is_early,
+                of_classes=self._classifies,
+                megabytes=self.max_megabytes,
+            )
 
     @property
     def _chooses(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,7 +14,8 @@ from ..kernels import Gaussian, Kernel
 from ..kernels.errors import one_line
 from ..rows import count
 from .columns import Columns, is_smaller_dense
-from .mixing import CLEARLY, WORTH, mixture, squared_error
+from .many_rows import ManyRows
+from .mixing import CLEARLY, WORTH, mixture
 from .relevance import column_factors
 from .search import POSITIVE, SECOND, STEP, Sample, Search, Tried, families, family_of
 
@@ -73,12 +74,14 @@ class Choice:
         The hashes of the rows from which the factors of columns were learned; None if columns have
         equal widths.
     smooth : Kernel or None
-        A wide Gaussian on the columns of the first kernel. The squared error of classes prefers
-        rough kernels, because classes jump at their boundary. A margin machine needs the sign of a
+        A wide Gaussian on the columns of the first kernel. Least squares prefers rough kernels for
+        classes, because classes jump at their boundary. A margin machine needs the sign of a
         function only, and with a smooth kernel it finds smooth boundaries from fewer rows. None if
         the first kernel is smooth.
     far : str
         A sentence on values far from the centre of their column; empty if there are none.
+    loss : str
+        The name of the loss that kernels are compared by.
     """
 
     options: list[Option]
@@ -87,6 +90,7 @@ class Choice:
     taught: Hashes | None = None
     smooth: Kernel | None = None
     far: str = ""
+    loss: str = "squared error"
 
     @property
     def kernel(self) -> Kernel:
@@ -112,7 +116,7 @@ class Choice:
     def __str__(self) -> str:
         if not self.tried:
             return f"Kernel: {one_line(self.kernel)}, as given."
-        lines = [f"{'kernel':<28}{'width':>8}{'rows':>8}{'squared error':>15}"]
+        lines = [f"{'kernel':<28}{'width':>8}{'rows':>8}{self.loss:>15}"]
         best: dict[tuple[str, bool, int], Tried] = {}
         for one in self.tried:
             key = one.name, one.by_column, one.n_rows
@@ -149,15 +153,13 @@ class _Searched(NamedTuple):
         cls,
         columns: Columns,
         X: Any,
-        Y: Array,
-        weight: Array,
+        rows: Sample,
         in_time: Callable[[], bool],
         good: list[str] | None = None,
     ) -> Self:
         """Search the best kernel of all families, or of the good ones, on the first rows of X."""
-        n = len(Y)
-        columns.fit(X)
-        sample = Sample(columns.transform(X[:n]), Y, weight)
+        n = len(rows)
+        sample = rows.of(columns.fit(X).transform(rows.X))
         kinds = [kind for kind in families(sample.X) if good is None or kind.name in good]
         search = Search(sample, kinds, in_time)
         best = search.run() if n >= FEWEST else search.attempt(0, "Gaussian", 0.5)
@@ -170,7 +172,14 @@ class _Searched(NamedTuple):
 
 
 def choose_kernel(
-    X: Any, Y: Array, weight: Array, kernel: Kernel | None, in_time: Callable[[], bool] = _always
+    X: Any,
+    Y: Array,
+    weight: Array,
+    kernel: Kernel | None,
+    in_time: Callable[[], bool] = _always,
+    *,
+    of_classes: bool = False,
+    megabytes: float = np.inf,
 ) -> Choice:
     """Choose family and width of the kernel, and whether columns have widths of their own.
 
@@ -185,33 +194,57 @@ def choose_kernel(
         standardised columns.
     in_time : callable, default: always True
         ``in_time()`` is False when no further comparison may be started.
+    of_classes : bool, default=False
+        True if the targets are ±1, for classes: the log-loss of the outputs is compared instead of
+        their squared error.
+    megabytes : float, default=inf
+        The memory that a comparison may need.
     """
     n = min(count(X), max(SECOND, LEARNED + JUDGED, THIRD))
+    rows = Sample(X[:n], Y[:n], weight[:n], of_classes)
+    many = ManyRows.first(X, Y, weight, of_classes, megabytes)
+    found = _chosen(X, rows, many, kernel, in_time)
+    return replace(found, loss="log-loss") if of_classes else found
+
+
+def _chosen(
+    X: Any,
+    rows: Sample,
+    many: ManyRows | None,
+    kernel: Kernel | None,
+    in_time: Callable[[], bool],
+) -> Choice:
+    """Choose a kernel on the first rows of X."""
+    n = len(rows)
     if kernel is not None:
-        search = Search(Sample(X[:n], Y[:n], weight[:n]), [family_of(kernel, X)], in_time)
+        search = Search(rows, [family_of(kernel, X)], in_time)
         best = search.run() if n >= FEWEST else search.attempt(0, type(kernel).__name__, 1.0)
+        best = best if many is None else search.run_on(many, best)
         return Choice([Option(best.kernel, None)], search.tried)
-    Y, weight = Y[:n], weight[:n]
-    limited = _Searched.of(Columns(densify=is_smaller_dense(X)), X, Y, weight, in_time)
+    limited = _Searched.of(Columns(densify=is_smaller_dense(X)), X, rows, in_time)
     moved = limited.columns.moved(X)
     if not moved or n < FEWEST or not in_time():
-        return _of_table(limited, X, in_time, f"Moved: {moved}." if moved else "")
+        return _of_table(limited, X, many, in_time, f"Moved: {moved}." if moved else "")
     # A value far from the centre of its column may be an error. It may also be the value that says
     # most about a nearly linear function.
     free = limited.columns.get_params() | {"limit": np.inf}
-    kept = _Searched.of(Columns(**free), X, Y, weight, in_time, limited.search.good)
-    said = f"the squared error is {kept.loss:.4g} if they are kept, {limited.loss:.4g} if not"
+    kept = _Searched.of(Columns(**free), X, rows, in_time, limited.search.good)
+    said = f"the loss is {kept.loss:.4g} if they are kept, {limited.loss:.4g} if not"
     if kept.loss < CLEARLY * limited.loss and kept.best.n_rows == limited.best.n_rows:
-        return _of_table(kept, X, in_time, f"Kept: {moved}; {said}.")
-    return _of_table(limited, X, in_time, f"Moved: {moved}; {said}.")
+        return _of_table(kept, X, many, in_time, f"Kept: {moved}; {said}.")
+    return _of_table(limited, X, many, in_time, f"Moved: {moved}; {said}.")
 
 
-def _of_table(searched: _Searched, X: Any, in_time: Callable[[], bool], far: str) -> Choice:
+def _of_table(
+    searched: _Searched, X: Any, many: ManyRows | None, in_time: Callable[[], bool], far: str
+) -> Choice:
     """Choose whether columns have widths of their own, after the kernel of equal widths."""
     columns, sample, search, best = searched
     if len(sample) < FEWEST:
         return Choice([Option(best.kernel, columns)], search.tried, far=far)
-    equal = Option(best.kernel, columns)
+    if many is not None:
+        many = many.of(columns.transform(many.X))
+    equal = Option((best if many is None else search.run_on(many, best)).kernel, columns)
     smooth = _smooth(sample, equal)
     if not in_time():
         note = "max_seconds leaves no time for more"
@@ -224,11 +257,15 @@ def _of_table(searched: _Searched, X: Any, in_time: Callable[[], bool], far: str
     kinds = [kind for kind in families(scaled.X) if kind.name in search.good]
     again = Search(scaled, kinds, in_time, by_column=True)
     found = again.run()
+    if many is not None:
+        found = again.run_on(many.of(many.X * factors), found)
     both = [
         Option(found.kernel, Columns(factors, columns.densify, columns.limit), teacher=teacher),
         equal,
     ]
-    if len(sample) > SECOND and in_time():
+    if many is not None and in_time():
+        weights, note = _weights_on(many, both)
+    elif len(sample) > SECOND and in_time():
         weights, note = _weights(sample, both)
     options = [o._replace(share=w) for o, w in zip(both, weights, strict=True) if w]
     taught = hash_rows(X[:LEARNED]) if weights[0] else None
@@ -252,6 +289,12 @@ def _weights(sample: Sample, both: list[Option]) -> tuple[tuple[float, ...], str
     some = sample.rows(slice(THIRD))
     outputs = [some.of(some.X * option.factors).judged(option.kernel)[1] for option in both]
     return _compared(some, outputs, slice(LEARNED, None))
+
+
+def _weights_on(many: ManyRows, both: list[Option]) -> tuple[tuple[float, ...], str]:
+    """Return the weights of both kernels on maps of many rows, and why."""
+    outputs = [many.of(many.X * option.factors).judged(option.kernel)[1] for option in both]
+    return _compared(many.held_out, outputs)
 
 
 def _teacher(best: Tried, tried: list[Tried]) -> Kernel:
@@ -294,18 +337,17 @@ def _compared(
     sample: Sample, outputs: list[Array], new: slice = slice(None)
 ) -> tuple[tuple[float, ...], str]:
     """Return the weights of two models and why; they are judged on the rows `new`."""
-    Y, weight = sample.Y[new], sample.weight[new]
-    weights = mixture([found[new] for found in outputs], Y, weight)
-    by_column, equal = (squared_error(found[new], Y, weight) for found in outputs)
+    judged, outputs = sample.rows(new), [found[new] for found in outputs]
+    weights = mixture(outputs, judged.Y, judged.weight, of_classes=sample.of_classes)
+    by_column, equal = (judged.error(found) for found in outputs)
     if weights[0] == 1 and by_column * (1 + WORTH) > equal:
         weights = 0.0, 1.0
-    said = f"{by_column:.4g} against {equal:.4g} on {len(Y)} other rows"
+    said = f"{by_column:.4g} against {equal:.4g} on {len(judged)} other rows"
     if all(weights):
-        mixed = sum(share * found[new] for share, found in zip(weights, outputs, strict=True))
-        loss = squared_error(mixed, Y, weight)
+        loss = judged.error(np.tensordot(weights, outputs, 1))
         return weights, (
-            f"a mixture of both has the loss {loss:.4g} on {len(Y)} other rows; a width per column "
-            f"alone has {by_column:.4g}, and equal widths of columns alone have {equal:.4g}"
+            f"a mixture of both has the loss {loss:.4g} on {len(judged)} other rows; a width per "
+            f"column alone has {by_column:.4g}, and equal widths of columns alone have {equal:.4g}"
         )
     helps = "lowers the loss" if weights[0] else "does not lower the loss"
     return weights, f"a width per column {helps}: {said}"

@@ -28,11 +28,12 @@ class KreinRegressor(Automatic, RegressorMixin, BaseEstimator):
 
     On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
     is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
-    distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
-    their own (automatic relevance determination) if that clearly lowers the error of other rows; a
-    kernel with equal widths stays beside it if a mixture of both is better. Kreĭn ridge then learns
-    on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits
-    `max_megabytes` and a budget of operations, which are counted and not timed.
+    distance, by the leave-one-out error of kernel ridge on up to 1000 rows, and with more than 3400
+    rows also by the error of ridge on maps of up to 10,000 rows. Columns get widths of their own
+    (automatic relevance determination) if that clearly lowers the error of other rows; a kernel
+    with equal widths stays beside it if a mixture of both is better. Kreĭn ridge then learns on the
+    exact kernel with up to 3400 rows, else on the widest Nyström map that fits `max_megabytes` and
+    a budget of operations, which are counted and not timed.
 
     A `Gaussian`, `Laplacian` or `Matern` that is given for a table has the same maps and learner,
     without scaled columns. With any other kernel, the learner tries Kreĭn ridge and
@@ -125,7 +126,8 @@ class KreinClassifier(Automatic, ClassifierMixin, BaseEstimator):
 
     On a table of numbers with ``kernel=None`` the columns are standardised robustly, and the kernel
     is chosen: Gaussian, Matérn ½ and 3⁄2, Laplacian or δ-Gaussian, each at widths around the median
-    distance, by the leave-one-out error of kernel ridge on up to 1000 rows. Columns get widths of
+    distance, by the leave-one-out log-loss of kernel ridge on up to 1000 rows, and with more than
+    3400 rows also by the log-loss of ridge on maps of up to 10,000 rows. Columns get widths of
     their own (automatic relevance determination) if that clearly lowers the error of other rows; a
     kernel with equal widths stays beside it if a mixture of both is better. Kreĭn ridge then learns
     on the exact kernel with up to 3400 rows, else on the widest Nyström map that fits

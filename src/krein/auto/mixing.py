@@ -98,12 +98,15 @@ def scaled_error(outputs: Any, Y: Array, weight: Array, of_classes: bool) -> flo
 def _log_loss(outputs: Any, Y: Array, weight: Array) -> float:
     """Return the log-loss of outputs as logits: one softmax if every row has one class of several,
     else a logistic function of each column.
+
+    A target between −1 and 1 is the mean of the targets of equal rows.
     """
-    if Y.shape[1] > 1 and np.all((Y > 0).sum(axis=1) == 1):
+    shares = (1 + Y) / 2
+    if Y.shape[1] > 1 and np.allclose(shares.sum(axis=1), 1):
         logits = outputs - outputs.max(axis=1, keepdims=True)
-        lost = np.log(np.exp(logits).sum(axis=1)) - logits[Y > 0]
+        lost = np.log(np.exp(logits).sum(axis=1)) - (shares * logits).sum(axis=1)
     else:
-        lost = np.logaddexp(0, -Y * outputs).sum(axis=1)
+        lost = (np.logaddexp(0, outputs) - shares * outputs).sum(axis=1)
     return float(np.average(lost, weights=weight))
 
 

@@ -1,7 +1,7 @@
 """The search for the best kernel of several families, by the errors of rows that are left out.
 
 Every kernel is judged by kernel ridge on a sample: one eigendecomposition gives the leave-one-out
-squared error of all penalties. Kernels of one distance share the matrix of distances.
+outputs of all penalties. Kernels of one distance share the matrix of distances.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ..kernels.medians import stretched
 from ..kernels.profiles import OfDistance
 from ..kernels.sampling import SAMPLED
 from ..learning.leave_one_out import left_out
+from .mixing import scaled_error
 
 Array = NDArray[np.floating]
 
@@ -35,8 +36,9 @@ HANDICAP = 1.02
 FIRST, SECOND = 300, 1000
 # The number of families that are compared on the larger sample.
 GOOD_FAMILIES = 3
-# The step of the refinement, and the relative decrease of the loss that is worth another step.
-STEP, WORTH_A_STEP = 2**0.5, 1e-3
+# The step of the refinement, its longer step on many rows, and the relative decrease of the loss
+# that is worth another step.
+STEP, COARSE_STEP, WORTH_A_STEP = 2**0.5, 2.0, 1e-3
 
 
 class Family(NamedTuple):
@@ -68,7 +70,7 @@ class Tried:
     factor : float
         The width, in units of the median distance.
     loss : float
-        The leave-one-out squared error of kernel ridge with the best penalty.
+        The loss of `Sample.judged`.
     n_rows : int
         The number of rows of the comparison.
     by_column : bool
@@ -92,10 +94,12 @@ class Sample:
     X : rows
     Y : ndarray of shape (n, q)
     weight : ndarray of shape (n,)
+    of_classes : bool, default=False
+        True if the targets are ±1, for classes: kernels are judged by the log-loss.
     """
 
-    def __init__(self, X: Any, Y: Array, weight: Array):
-        self.X, self.Y, self.weight = X, Y, weight
+    def __init__(self, X: Any, Y: Array, weight: Array, of_classes: bool = False):
+        self.X, self.Y, self.weight, self.of_classes = X, Y, weight, of_classes
         self._distances: dict[Any, Array] = {}
 
     def __len__(self) -> int:
@@ -103,26 +107,28 @@ class Sample:
 
     def rows(self, some: slice) -> Sample:
         """Return some of the rows."""
-        return Sample(self.X[some], self.Y[some], self.weight[some])
+        return Sample(self.X[some], self.Y[some], self.weight[some], self.of_classes)
 
-    def of(self, X: Any) -> Sample:
+    def of(self, X: Any) -> Self:
         """Return other features of the same rows."""
-        return Sample(X, self.Y, self.weight)
+        return type(self)(X, self.Y, self.weight, self.of_classes)
 
     def judged(self, kernel: Kernel) -> tuple[float, Array]:
         """Return the loss of a kernel, and the outputs for rows that are left out.
 
-        The loss is the leave-one-out squared error of kernel ridge with the best penalty.
+        The outputs are the leave-one-out outputs of kernel ridge with the best penalty. Their loss
+        is the squared error, and for classes the log-loss: the squared error mostly counts how far
+        outputs are from ±1, also where the largest output names the right class by a wide margin.
         """
         K = self._matrix(kernel)
         if not np.isfinite(K).all() or not K.any():
             return np.inf, np.zeros_like(self.Y)
-        best, outputs = left_out(K, self.Y, self.weight)
-        return best.loss, outputs
+        outputs = left_out(K, self.Y, self.weight)[1]
+        return self.error(outputs), outputs
 
-    def loss(self, kernel: Kernel) -> float:
-        """Return the leave-one-out squared error of kernel ridge with the best penalty."""
-        return self.judged(kernel)[0]
+    def error(self, outputs: Array) -> float:
+        """Return the loss of outputs for the rows."""
+        return scaled_error(outputs, self.Y, self.weight, self.of_classes)
 
     def _matrix(self, kernel: Kernel) -> Array:
         if isinstance(kernel, OfDistance):
@@ -203,27 +209,48 @@ class Search:
         if not self.in_time():
             return min(small, key=self._order)
         large = [self.attempt(1, t.name, t.factor) for t in small if t.name in self.good]
-        return self._refined(min(large, key=self._order))
+        return self._refined(1, min(large, key=self._order), STEP)
+
+    def run_on(self, sample: Sample, best: Tried) -> Tried:
+        """Return the best kernel on another sample, after `run` has found one on few rows.
+
+        The good families are tried with their best widths. So is the Gaussian, because narrow maps
+        represent smooth kernels best.
+        """
+        self._samples.append(sample)
+        if "Gaussian" in self.kinds:
+            self.good = list(dict.fromkeys([*self.good, "Gaussian"]))
+        found = []
+        for name in self.good:
+            if self.in_time():
+                few = min((t for t in self.tried if t.name == name), key=_most_rows)
+                found.append(self.attempt(-1, name, few.factor))
+        return self._refined(-1, min(found, key=self._order), COARSE_STEP) if found else best
 
     def _order(self, tried: Tried) -> float:
         return tried.loss * self.kinds[tried.name].handicap
 
-    def _refined(self, best: Tried) -> Tried:
-        """Change the width step by step as long as the loss falls."""
-        for step in (1 / STEP, STEP):
+    def _refined(self, which: int, best: Tried, by: float) -> Tried:
+        """Change the width step by step as long as the loss on a sample falls."""
+        for step in (1 / by, by):
             while self.in_time():
-                other = self.attempt(1, best.name, best.factor * step)
+                other = self.attempt(which, best.name, best.factor * step)
                 if not other.loss < best.loss * (1 - WORTH_A_STEP):
                     break
                 best = other
         return best
 
     def attempt(self, which: int, name: str, factor: float) -> Tried:
-        """Return a kernel that is judged on the sample 0, of few rows, or 1, of more rows."""
+        """Return a kernel that is judged on a sample: 0 has few rows, 1 more, −1 the most."""
         sample = self._samples[which]
-        key = len(sample), name, round(float(np.log2(factor)), 3)
+        key = self._samples.index(sample), name, round(float(np.log2(factor)), 3)
         if key not in self._made:
             kernel = self.kinds[name].at(factor)
-            loss = sample.loss(kernel)
+            loss, _ = sample.judged(kernel)
             self._made[key] = Tried(name, factor, loss, len(sample), self.by_column, kernel)
         return self._made[key]
+
+
+def _most_rows(tried: Tried) -> tuple[int, float]:
+    """Return a sort key: losses on more rows say more."""
+    return -tried.n_rows, tried.loss

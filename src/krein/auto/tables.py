@@ -8,7 +8,6 @@ from typing import Any
 
 from sklearn.pipeline import make_pipeline
 
-from ..features import Nystrom
 from ..kernels import DeltaGaussian
 from .choice import Choice, Option
 from .columns import Double
@@ -20,6 +19,7 @@ from .costs import (
     ridge_cost,
     ridge_megabytes,
 )
+from .many_rows import narrow_map
 from .maps import HINGE, RIDGE, Candidate
 from .sizes import EXACT, FEW, MARGIN, OPERATIONS, WIDE
 
@@ -191,17 +191,10 @@ class Table:
     def _map(self, option: Option, width: int, kinds: tuple[str, ...]) -> Candidate:
         whole = width >= self.n_rows
         kernel, columns, share, teacher = option
-        made: Any = Nystrom(
-            kernel,
-            width,
-            landmarks="all" if whole else "uniform",
-            n_landmarks=None if whole else width,
-            core="truncated",
-            random_state=self.seed,
-        )
+        made: Any = narrow_map(kernel, width, self.seed)
+        if whole:
+            made = made.set_params(landmarks="all", n_landmarks=None, core="truncated")
         signed = isinstance(kernel, DeltaGaussian)
-        if signed and not whole:
-            made = Nystrom(kernel, width, landmarks="uniform", random_state=self.seed)
         if columns is not None:
             made = make_pipeline(columns, made)
         elif self.is_single:

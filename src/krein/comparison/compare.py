@@ -102,11 +102,6 @@ def compare(
     kernel, data = checked("compare", kernel, X)
     kernel = kernel.resolved(data)
     sample = Sample.of(kernel, data, max_rows, n_seeds, rng)
-    if len(sample) < 2 * n_seeds:
-        raise ValueError(
-            f"compare needs at least {2 * n_seeds} distinct rows for n_seeds={n_seeds}, got "
-            f"{len(sample)}."
-        )
     if not any(fold.K.any() for fold in sample.folds):
         raise ValueError("The kernel is zero on these rows, so no relative error exists.")
     scoring = None if y is None else Scoring.of(learner, y, sample, count(data))

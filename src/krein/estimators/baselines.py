@@ -173,6 +173,7 @@ class CorrectedSVC(Certainty, NestedParameters, ClassifierMixin, BaseEstimator):
             kernel="precomputed",
             class_weight=self.class_weight,
             max_iter=self.max_iter,
+            break_ties=True,  # so that `predict` names the largest decision value
         )
 
     def _calibrated(self, K: NDArray, codes: NDArray[np.intp], hashes: Hashes) -> Calibration:
