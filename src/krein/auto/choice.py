@@ -263,10 +263,8 @@ def _of_table(
         Option(found.kernel, Columns(factors, columns.densify, columns.limit), teacher=teacher),
         equal,
     ]
-    if many is not None and in_time():
-        weights, note = _weights_on(many, both)
-    elif len(sample) > SECOND and in_time():
-        weights, note = _weights(sample, both)
+    if len(sample) > SECOND and in_time():
+        weights, note = _weights(sample, many, both)
     options = [o._replace(share=w) for o, w in zip(both, weights, strict=True) if w]
     taught = hash_rows(X[:LEARNED]) if weights[0] else None
     tried = [*search.tried, *again.tried]
@@ -280,21 +278,19 @@ def _smooth(sample: Sample, first: Option) -> Kernel | None:
     return None if is_smooth else found
 
 
-def _weights(sample: Sample, both: list[Option]) -> tuple[tuple[float, ...], str]:
+def _weights(
+    sample: Sample, many: ManyRows | None, both: list[Option]
+) -> tuple[tuple[float, ...], str]:
     """Return the weights of kernels with a width per column and with equal widths, and why.
 
     Factors of columns help a model of few rows more than a model of many rows. Both kernels are
     therefore compared on more rows. The rows that have taught the factors are left out.
     """
-    some = sample.rows(slice(THIRD))
+    some = sample.rows(slice(THIRD)) if many is None else many
     outputs = [some.of(some.X * option.factors).judged(option.kernel)[1] for option in both]
+    if many is not None:
+        return _compared(many.held_out, outputs)
     return _compared(some, outputs, slice(LEARNED, None))
-
-
-def _weights_on(many: ManyRows, both: list[Option]) -> tuple[tuple[float, ...], str]:
-    """Return the weights of both kernels on maps of many rows, and why."""
-    outputs = [many.of(many.X * option.factors).judged(option.kernel)[1] for option in both]
-    return _compared(many.held_out, outputs)
 
 
 def _teacher(best: Tried, tried: list[Tried]) -> Kernel:
