@@ -97,7 +97,7 @@ def _paths(features: Nystrom, learned: Sample, held: Sample) -> Iterator[Array]:
     total = MomentsSum(features.eigenvalues_.size + learned.Y.shape[1])
     for some in _blocks(learned):
         total.add(features.transform(some.X), some.Y, weight=some.weight)
-    problem = LeastSquares.of(total.freeze(), learned.Y.shape[1])
+    problem = LeastSquares.of(total.freeze(is_last=True), learned.Y.shape[1])
     unit = float(np.trace(problem.gram))
     penalties = [Split(share * unit, share * unit) for share in SHARES]
     coefs = list(Cholesky(features.form_).path(problem, penalties))

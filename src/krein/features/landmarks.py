@@ -381,7 +381,7 @@ class Supervised(LandmarkRule):
             values -= middle
             weight = copies[kind[rows]]
             moments.add(values.astype(np.float32), Y[kind[rows]], weight=weight)
-        scatter = moments.freeze().scatter
+        scatter = moments.freeze(is_last=True).scatter
         return scatter[:m, :m], scatter[:m, m:]
 
 

@@ -39,29 +39,31 @@ def least_log_loss(f: Array, targets: Array, weight: Array, free: Sequence[int])
     from scipy.optimize import minimize
 
     scale = float(np.abs(f).max(initial=0)) or 1.0
-    f, share, free = f / scale, weight / weight.sum(), list(free)
+    share, free = weight / weight.sum(), list(free)
+    # One row per class: NumPy adds up many short rows slowly.
+    f, targets = np.ascontiguousarray(f.T) / scale, np.ascontiguousarray(targets.T)
 
     def whole(theta: Array) -> Array:
-        found = np.zeros(1 + f.shape[1])
+        found = np.zeros(1 + len(f))
         found[free] = theta
         return found
 
     def scores(theta: Array) -> Array:
         slope, *offsets = whole(theta)
-        return slope * f + np.array(offsets)
+        return slope * f + np.array(offsets)[:, None]
 
     def loss_and_gradient(theta: Array) -> tuple[float, Array]:
-        logs = log_softmax(scores(theta), axis=1)
-        rest = share[:, None] * (np.exp(logs) - targets)
-        gradient = np.append((rest * f).sum(), rest.sum(axis=0))[free]
-        return -float(share @ (targets * logs).sum(axis=1)), gradient
+        logs = log_softmax(scores(theta), axis=0)
+        rest = share * (np.exp(logs) - targets)
+        gradient = np.append((rest * f).sum(), rest.sum(axis=1))[free]
+        return -float((targets * logs).sum(axis=0) @ share), gradient
 
     def hessian(theta: Array) -> Array:
-        P = softmax(scores(theta), axis=1)
-        weighted = share[:, None] * P
-        apart = f - (P * f).sum(axis=1, keepdims=True)
-        corner, edge = (weighted * np.square(apart)).sum(), (weighted * apart).sum(axis=0)
-        offsets = np.diag(weighted.sum(axis=0)) - weighted.T @ P
+        P = softmax(scores(theta), axis=0)
+        weighted = share * P
+        apart = f - (P * f).sum(axis=0)
+        corner, edge = (weighted * np.square(apart)).sum(), (weighted * apart).sum(axis=1)
+        offsets = np.diag(weighted.sum(axis=1)) - weighted @ P.T
         return np.block([[corner, edge], [edge[:, None], offsets]])[np.ix_(free, free)]
 
     start, options = np.zeros(len(free)), {"gtol": 1e-10, "max_trust_radius": 1e6}

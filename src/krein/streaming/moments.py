@@ -85,7 +85,7 @@ class Moments:
         """
         total = MomentsSum(A.shape[1])
         total.add(A, weight=weight)
-        return total.freeze()
+        return total.freeze(is_last=True)
 
     @classmethod
     def total(cls, parts: Iterable[Moments]) -> Moments:
@@ -231,12 +231,19 @@ class MomentsSum:
         self.weight, self._origin = both.weight, both.mean.copy()
         self._sum, self._products = np.zeros(both.width), both.scatter.copy()
 
-    def freeze(self) -> Moments:
-        """Return the moments of all rows that were added."""
+    def freeze(self, is_last: bool = False) -> Moments:
+        """Return the moments of all rows that were added.
+
+        Parameters
+        ----------
+        is_last : bool, default=False
+            True if the sum is not used any more: its products are then not copied, since the fresh
+            memory of a large matrix costs more than a product of few rows.
+        """
         if self._origin is None:
             return Moments.zero(len(self._sum))
         d = self._sum / self.weight
-        scatter = self._products.copy()
+        scatter = self._products if is_last else self._products.copy()
         _add_outer(scatter, -self._sum, d)
         return Moments(self.weight, self._origin + d, mirror_upper(scatter))
 
