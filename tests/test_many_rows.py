@@ -13,7 +13,7 @@ from krein.auto.many_rows import SHARES, ManyRows, narrow_map
 from krein.auto.mixing import SCALES, scaled_error
 from krein.auto.relevance import column_factors
 from krein.auto.search import Sample
-from krein.kernels import DeltaGaussian, Gaussian, Laplacian, Matern
+from krein.kernels import DeltaGaussian, Gaussian, Laplacian, Matern, ShiftGaussian
 from krein.learning.leave_one_out import left_out
 
 RNG = np.random.default_rng(0)
@@ -126,8 +126,9 @@ def test_many_rows_choose_a_narrower_kernel(few_are_many):
     assert best.loss < 0.1
 
 
-def test_the_width_of_a_given_family_is_compared_on_maps(few_are_many):
-    choice = choose_kernel(X, WAVES, np.ones(N), Laplacian("median"))
+@pytest.mark.parametrize("kernel", [Laplacian("median"), ShiftGaussian("median", [0.2, 0.1])])
+def test_the_width_of_a_given_family_is_compared_on_maps(few_are_many, kernel):
+    choice = choose_kernel(X, WAVES, np.ones(N), kernel)
     losses = {t.factor: t.loss for t in choice.tried if t.n_rows == N and t.kernel}
     assert len(losses) >= 3
     (chosen,) = [t for t in choice.tried if t.kernel is choice.kernel]

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..features import Nystrom
-from ..kernels import DeltaGaussian, Kernel
+from ..kernels import Kernel
 from ..learning import Cholesky, LeastSquares, Split
 from ..rows import count
 from ..streaming.moments import MomentsSum
-from .search import Sample
+from .search import POSITIVE, Sample
 from .sizes import EXACT
 
 Array = NDArray[np.floating]
@@ -33,7 +33,7 @@ MEGABYTES = 150.0
 
 def narrow_map(kernel: Kernel, width: int, seed: int) -> Nystrom:
     """Return the map of a kernel of a table with too many rows for the exact kernel."""
-    if isinstance(kernel, DeltaGaussian):
+    if not isinstance(kernel, POSITIVE):
         return Nystrom(kernel, width, landmarks="uniform", random_state=seed)
     return Nystrom(
         kernel,
@@ -76,8 +76,9 @@ class ManyRows(Sample):
         """Return the loss of a kernel, and the outputs for the rows that are held out.
 
         The outputs are those of ridge with the best penalty on a map that is fitted on the other
-        rows.
+        rows. As on few rows, a kernel that is not symmetric is judged by its symmetric part.
         """
+        kernel = kernel if kernel.is_symmetric else kernel.symmetric_part
         learned, held = self.rows(slice(self._held.start)), self.held_out
         try:
             with warnings.catch_warnings():
