@@ -102,6 +102,11 @@ def compare(
     kernel, data = checked("compare", kernel, X)
     kernel = kernel.resolved(data)
     sample = Sample.of(kernel, data, max_rows, n_seeds, rng)
+    if len(sample) < 2 * n_seeds:
+        raise ValueError(
+            f"compare needs at least {2 * n_seeds} distinct rows for n_seeds={n_seeds}, got "
+            f"{len(sample)}."
+        )
     if not any(fold.K.any() for fold in sample.folds):
         raise ValueError("The kernel is zero on these rows, so no relative error exists.")
     scoring = None if y is None else Scoring.of(learner, y, sample, count(data))
@@ -124,5 +129,7 @@ def _checked_widths(widths: Any) -> list[int]:
 def _check_sizes(max_rows: Any, n_seeds: Any, max_seconds: Any) -> None:
     check_count("compare", "max_rows", max_rows, 2)
     check_count("compare", "n_seeds", n_seeds, 2)
+    if 2 * n_seeds > max_rows:
+        raise ArgumentError("compare", "n_seeds", f"at most half of max_rows={max_rows}", n_seeds)
     if max_seconds is not None:
         check_positive("compare", "max_seconds", max_seconds, " or None")

@@ -90,11 +90,6 @@ class Sample:
         hashes = hash_pairs(data) if kernel.is_pairwise else hash_rows(data)
         draws = Draws(hashes, as_key(rng), merge=not kernel.is_pairwise)
         places = draws.first(max_rows, Salt.SAMPLE)
-        if len(places) < 2 * n_seeds:
-            raise ValueError(
-                f"compare needs at least {2 * n_seeds} distinct rows for n_seeds={n_seeds}, got "
-                f"{len(places)}."
-            )
         seeds = tuple(int(seed) for seed in rng.integers(2**31, size=n_seeds))
         rows = objects_at(kernel, data, places)
         if kernel.is_pairwise:
