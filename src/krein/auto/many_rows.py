@@ -23,7 +23,7 @@ Array = NDArray[np.floating]
 MOST, VALUES, LEAST = 10_000, 4_000_000, EXACT // 2
 # The share of the rows that is held out, and the width of the maps.
 HELD_OUT, WIDTH = 0.25, 1000
-# Penalties, divided by the mean squared norm of the features.
+# Penalties, divided by the mean squared norm of the centred features.
 SHARES = tuple(10.0**power for power in range(-11, -1))
 # The number of rows whose features are computed at a time.
 AT_ONCE = 1000
@@ -86,14 +86,14 @@ class ManyRows(Sample):
                 warnings.simplefilter("ignore", UserWarning)
                 features = narrow_map(kernel, min(WIDTH, len(learned)), 0).fit(learned.X)
                 found = [
-                    (held.error(outputs), outputs) for outputs in _paths(features, learned, held)
+                    (held.error(outputs), outputs) for outputs in _path(features, learned, held)
                 ]
         except ValueError:  # the kernel is zero on all landmarks
             return np.inf, np.zeros_like(held.Y)
         return min(found, key=lambda pair: pair[0])
 
 
-def _paths(features: Nystrom, learned: Sample, held: Sample) -> Iterator[Array]:
+def _path(features: Nystrom, learned: Sample, held: Sample) -> Iterator[Array]:
     """Yield the outputs of ridge for the rows `held`, for each penalty."""
     total = MomentsSum(features.eigenvalues_.size + learned.Y.shape[1])
     for some in _blocks(learned):
