@@ -21,6 +21,7 @@ N = 1200
 X = RNG.uniform(-1, 1, size=(N, 2))
 WAVES = np.sin(12 * X[:, :1]) * np.cos(12 * X[:, 1:])
 WEIGHT = RNG.uniform(0.5, 2, size=N)
+NOISE = RNG.normal(size=(N, 1))
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_the_loss_of_classes_is_that_of_probabilities(k):
 
 @pytest.mark.parametrize("k", [3, 1])
 def test_the_mean_target_of_copies_counts_like_the_copies(k):
-    Y, outputs = classes(3)[:, :k], RNG.normal(size=(N, k))
+    Y, outputs = classes(3)[:, :k], np.random.default_rng(2).normal(size=(N, k))
     half = N // 2
     means = (Y[:half] + Y[half:]) / 2  # rows i and half + i are copies
     twice = np.concatenate([outputs[:half], outputs[:half]])
@@ -92,7 +93,7 @@ def test_factors_are_found_where_many_labels_are_wrong():
 
 
 def test_outputs_of_a_map_are_those_of_ridge_on_its_features(few_are_many):
-    Y = WAVES + 0.3 * RNG.normal(size=(N, 1))  # the best penalty is not tiny
+    Y = WAVES + 0.3 * NOISE  # the best penalty is not tiny
     for kernel in (Matern(0.5), DeltaGaussian(0.4, 1.2)):
         many = ManyRows.first(X, Y, WEIGHT, False, np.inf)
         loss, outputs = many.judged(kernel)
@@ -114,9 +115,9 @@ def test_outputs_of_a_map_are_those_of_ridge_on_its_features(few_are_many):
         assert len(outputs) == len(many.held_out)
 
 
-def test_many_rows_choose_a_narrower_kernel(few_are_many):
+def test_the_best_kernel_on_maps_of_many_rows_is_chosen(few_are_many):
     order = np.random.default_rng(1).permutation(N)
-    rows = np.hstack([X, RNG.normal(size=(N, 1))])[order]
+    rows = np.hstack([X, NOISE])[order]
     few = choose_kernel(rows[:150], WAVES[order[:150]], np.ones(150), None)
     many = choose_kernel(rows, WAVES[order], np.ones(N), None)
     assert {tried.n_rows for tried in few.tried} == {150}
@@ -124,7 +125,7 @@ def test_many_rows_choose_a_narrower_kernel(few_are_many):
     assert best.kernel in [option.kernel for option in many.options]
     assert "Gaussian" in {t.name for t in many.tried if t.n_rows == N}
     assert f"{N // 4} other rows" in many.note or len(many.options) == 1
-    assert best.loss < 0.1
+    assert best.loss < 0.6 * min(t.loss for t in many.tried if t.n_rows == N and not t.by_column)
 
 
 @pytest.mark.parametrize("kernel", [Laplacian("median"), ShiftGaussian("median", [0.2, 0.1])])
